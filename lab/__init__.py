@@ -1,0 +1,1 @@
+"""lease-lab: see, cause and repair the races between two couriers of one SQLite queue."""
