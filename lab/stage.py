@@ -1,0 +1,224 @@
+"""The stage: it starts couriers, decides what happens next, keeps the clock, and kills.
+
+Couriers stop before every step and go on only when the stage says so, one at a time; so the order
+of everything that happens is the stage's, and can be had again. The stage reads the queue and the
+inbox itself. Knows nothing of which order is worth playing: that is a story's or a schedule's part.
+"""
+
+import contextlib
+import os
+import shutil
+import tempfile
+import threading
+from pathlib import Path
+from queue import SimpleQueue
+
+from lab.handle import Handle
+from lab.inbox import Inbox, Mismatch, must_be_event
+from lab.launcher import ROOT, Launcher
+from lab.process import Process
+from lab.queuefile import Locked, QueueFile, scratch_folder
+from lab.receiver import Receiver
+from lab.trace import Trace
+
+AMBER, BLUE = NAMES = ("amber", "blue")
+START_MS = 1000
+
+
+class Stage:
+    """Two couriers, one queue file, one inbox, one clock; a context manager.
+
+    worker is the path of the worker file; the couriers run a copy of it. With http, a send goes
+    over a real socket to a real receiver; without, it goes straight into the receiver's inbox.
+    title starts a recording in `trace`. limit_s bounds every wait for a courier, in real seconds.
+    """
+
+    def __init__(self, worker, *, http=False, title=None, limit_s=10, launcher=None):
+        self.worker = Path(worker)
+        self.limit_s = limit_s
+        self.send_limit_ms = 60_000  # a real request may stand still as long as its courier
+        self._http = http
+        self._launcher, self._own_launcher = launcher or Launcher(), launcher is None
+        self._room = Path(tempfile.mkdtemp(prefix="lease-lab-", dir=scratch_folder()))
+        (self._room / "code").mkdir()
+        self._copy = self._room / "code" / self.worker.name
+        shutil.copyfile(self.worker, self._copy)
+        self._queues = 0
+        self.queue = self.inbox = self._receiver = None
+        self._committed = SimpleQueue()  # one event a request: set lets the receiver answer
+        self._ready, self._commit_bell = os.pipe()
+        self.couriers = {name: Handle(name, self) for name in NAMES}
+        self.trace = None
+        self.watcher = None  # called with each step as it is recorded
+        self.fresh()
+        if title is not None:
+            self.record(title)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.close()
+
+    def close(self):
+        """End every courier and the receiver, and remove every file."""
+        for courier in self.couriers.values():
+            courier.dismiss()
+        self._close_files()
+        if self._own_launcher:
+            self._launcher.close()
+        os.close(self._ready)
+        os.close(self._commit_bell)
+        shutil.rmtree(self._room, ignore_errors=True)
+
+    def _close_files(self):
+        if self.queue:
+            self.queue.close()
+        if self._receiver:
+            self._receiver.__exit__(None, None, None)
+        if self.inbox:
+            self.inbox.close()
+        self._receiver = self.inbox = None
+
+    def fresh(self, empty=False):
+        """Begin anew: a new queue file and inbox, the clock at START_MS, no call under way.
+
+        empty leaves the queue file away, for open_queue to create.
+        """
+        for courier in self.couriers.values():
+            courier.reset()
+        self._close_files()
+        self.clock = START_MS
+        self._queues += 1
+        self.queue = QueueFile(self._room / f"queue-{self._queues}.db", empty)
+
+    @property
+    def amber(self):
+        """The first courier."""
+        return self.couriers[AMBER]
+
+    @property
+    def blue(self):
+        """The second courier."""
+        return self.couriers[BLUE]
+
+    def process(self):
+        """Fork a process that runs the worker; the couriers' business."""
+        job = {"worker": str(self._copy), "kit": ROOT}
+        return Process(self._launcher, job)
+
+    # What the stage does itself ------------------------------------------------------------------
+
+    def put(self, **columns):
+        """Put a job into the queue, pending if nothing else is said; return its row."""
+        row = self.queue.put(**columns)
+        self.add(None, "setup", f"job {row['id']}, qty {row['qty']}, {row['status']}")
+        return row
+
+    def tick(self, ms):
+        """Let ms pass on the clock."""
+        self.clock += ms
+        self.add(None, "tick", f"{ms} ms pass")
+
+    def note(self, text):
+        """Say something to whoever looks on."""
+        self.add(None, "note", text)
+
+    # The receiver --------------------------------------------------------------------------------
+
+    def open_inbox(self):
+        """Return the inbox, with the receiver before it if sends go over HTTP."""
+        if self.inbox is None:
+            path = self._room / f"inbox-{self._queues}.db"
+            if self._http:
+                self._receiver = Receiver(path, on_commit=self._hold).__enter__()
+                self.inbox = self._receiver.inbox
+            else:
+                self.inbox = Inbox(path)
+        return self.inbox
+
+    def _hold(self, event, request):
+        """Keep the receiver from answering until the stage lets it; runs in the receiver."""
+        release = threading.Event()
+        self._committed.put((release, request))
+        os.write(self._commit_bell, b".")
+        release.wait(self.send_limit_ms / 1000)
+
+    def deliver(self, event):
+        """Take a send into the inbox, without HTTP; return (request number, its answer).
+
+        The answer is what the courier will hear: {"value": True}, or an error of the worker's.
+        """
+        inbox = self.open_inbox()
+        try:
+            must_be_event(event)
+        except ValueError as error:
+            number = inbox.arrived()
+            inbox.answered(number, 400, "refused")
+            return number, {"raise": {"class": "Permanent", "text": f"400: {error}"}}
+        number = inbox.arrived(event)
+        try:
+            inbox.accept(event, number)
+        except Mismatch as error:
+            inbox.answered(number, 409, "mismatch")
+            return number, {"raise": {"class": "Permanent", "text": f"409: {error}"}}
+        inbox.answered(number, 200)
+        return number, {"value": True}
+
+    def post_address(self):
+        """Return the receiver's URL, or None where sends do not go over HTTP."""
+        if not self._http:
+            return None
+        self.open_inbox()
+        return self._receiver.url
+
+    def wait_beside(self):
+        """Return the descriptor that is readable once the receiver has committed."""
+        return self._ready if self._http else None
+
+    def take_commit(self):
+        """Return (the event that lets the receiver answer, request number) of the newest commit."""
+        os.read(self._ready, 1)
+        return self._committed.get()
+
+    # Looking -------------------------------------------------------------------------------------
+
+    def lock_holder(self):
+        """Return the name of the courier that holds the write lock, or None."""
+        return self._name_of(self.queue.holders().writer)
+
+    def _name_of(self, pid):
+        for courier in self.couriers.values():
+            if courier.process and courier.process.pid == pid:
+                return courier.name
+        return None
+
+    def state(self):
+        """Return the state that a trace's step shows; the rows as last seen while locked."""
+        held = self.queue.holders()
+        with contextlib.suppress(Locked):
+            self._rows = {"jobs": self.queue.jobs(), "redrives": self.queue.redrives()}
+        inbox = self.inbox
+        return {
+            "clock": self.clock,
+            "lock": self._name_of(held.writer),
+            "waiting": [c.name for c in self.couriers.values() if c.waiting(held)],
+            **self._rows,
+            "inbox": inbox.rows() if inbox else [],
+            "requests": len(inbox.requests()) if inbox else 0,
+            "effects": len(inbox.effects()) if inbox else 0,
+        }
+
+    # Recording -----------------------------------------------------------------------------------
+
+    def record(self, title):
+        """Start a trace of what happens from now on."""
+        self.trace = Trace(title, self.worker.name, list(NAMES), self.state())
+
+    def add(self, courier, kind, text, following=None):
+        """Record a step; courier is a name or None for the stage."""
+        if self.trace is None:
+            return
+        step = self.trace.add(courier, kind, text, self.state(), following)
+        if self.watcher:
+            self.watcher(step)
