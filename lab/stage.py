@@ -124,6 +124,11 @@ class Stage:
         """Say something to whoever looks on."""
         self.add(None, "note", text)
 
+    def wait(self, courier):
+        """Say that a courier must wait for a lock; it stays where it is."""
+        holder = self.lock_holder() or "another"
+        self.add(courier.name, "wait", f"waits for {holder}'s lock", courier.stop.text)
+
     # The receiver --------------------------------------------------------------------------------
 
     def open_inbox(self):
