@@ -46,20 +46,3 @@ CALLS = {  # word: (function, arguments from (courier, stage, word after the cal
     ),
 }
 NEED_NO_CONNECTION = ("open", "run_file")
-
-
-def connect(courier, word=None):
-    """See to it that a courier has the connection that a call needs, unseen; tell if it has."""
-    if word in NEED_NO_CONNECTION or courier.con is not None:
-        return True
-    stage = courier.stage
-    recording, stage.trace = stage.trace, None
-    courier.call("open_queue", str(stage.queue.path))
-    stage.trace = recording
-    return courier.con is not None
-
-
-def start(courier, word, option=None):
-    """Have a courier start a call by its word; return its first Stop, or the Outcome."""
-    function, arguments = CALLS[word]
-    return courier.start(function, *arguments(courier, courier.stage, option))

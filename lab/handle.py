@@ -6,7 +6,7 @@ to do: that is for a check or a story to say.
 
 from dataclasses import dataclass, field
 
-from lab import locks, wire
+from lab import calls, locks, wire
 
 END = "end"
 
@@ -116,8 +116,28 @@ class Handle:
         """
         self._begin(name, args, options, free=True)
         while self.stop:
-            self.go()
+            self._go({})
         return self.outcome
+
+    def begin(self, word, option=None):
+        """Start a call by its word in `lab.calls`; return its first Stop, or the Outcome.
+
+        A courier that needs a connection and has none opens the queue first, unseen.
+        """
+        if not self.connect(word):
+            return self.outcome
+        self.stage.log(f"{self.name}:{word}" + (f":{option}" if option else ""))
+        function, arguments = calls.CALLS[word]
+        return self.start(function, *arguments(self, self.stage, option))
+
+    def connect(self, word=None):
+        """See to it that it has the connection that a call needs, unseen; tell if it has."""
+        if word in calls.NEED_NO_CONNECTION or self.con is not None:
+            return True
+        recording, self.stage.trace = self.stage.trace, None
+        self.call("open_queue", str(self.stage.queue.path))
+        self.stage.trace = recording
+        return self.con is not None
 
     def start(self, name, *args, **options):
         """Start a call and return its first Stop, or the Outcome if there was none."""
@@ -168,8 +188,45 @@ class Handle:
         answer is what the hook, clock or send gives: value=..., error="Retryable" (a class of the
         worker's, or any builtin or sqlite3 error) with sub=True for a subclass of it, change={...}
         to change the dict that a send was given. Without one, a hook returns None, the clock the
-        stage's time, and a send is delivered: with the Stop 'answer' once the receiver has it.
+        stage's time, and a send is delivered: with the Stop 'answer' once the receiver has it. A
+        courier that must wait for another's lock stays where it is.
         """
+        given = answer.get("error", answer.get("value", ""))
+        self.stage.log(f"{self.name}={given}" if answer else self.name)
+        return self.stop if self._waits() else self._go(answer)
+
+    def push(self):
+        """Go on although it must wait for a lock: it waits for real, up to its time-out."""
+        self.stage.log(f"{self.name}~")
+        return self._go({})
+
+    def go_to(self, point):
+        """Go on until it stands at a point; return the Stop, or the Outcome if that came first.
+
+        A courier that must wait for another's lock stays where it is: the Stop is another one.
+        """
+        self.stage.log(f"{self.name}>{point}")
+        self._must_stand()
+        while self.stop and not self._waits():
+            self._go({})
+            if self.stop and self.stop.point == point:
+                break
+        return self.stop or self.outcome
+
+    def finish(self):
+        """Go on to the end of the call; return the Outcome, or the Stop at which it waits."""
+        return self.go_to(END)
+
+    def _waits(self):
+        """Tell whether it must wait for a lock, and say so on the stage."""
+        if not self.waiting(self.stage.queue.holders()):
+            return False
+        holder = self.stage.lock_holder() or "another"
+        self.stage.add(self.name, "wait", f"waits for {holder}'s lock", self.stop.text)
+        return True
+
+    def _go(self, answer):
+        """Go on from the stop, whatever the locks."""
         left = self._must_stand()
         if left.kind == "answer":
             return self._hear(left, answer)
@@ -228,18 +285,6 @@ class Handle:
         said = said or f" = {show(wire.decode(heard['value']))}" if "value" in heard else said
         self.process.tell(message or heard)
         return self._arrive("answer", left.text + said)
-
-    def go_to(self, point):
-        """Go on until it stands at a point; return the Stop, or the Outcome if that came first."""
-        while self.stop:
-            found = self.go()
-            if self.stop and self.stop.point == point:
-                return found
-        return self.outcome
-
-    def finish(self):
-        """Go on to the end of the call; return the Outcome."""
-        return self.go_to(END)
 
     # Arriving ------------------------------------------------------------------------------------
 
@@ -302,6 +347,7 @@ class Handle:
     def kill(self):
         """Kill the process with SIGKILL, wherever it stands; the next call gets a new one."""
         where = f" before {self.stop.text}" if self.stop else ""
+        self.stage.log(f"{self.name}!")
         if self.process is None:
             raise RuntimeError(f"{self.name} has no process to kill")
         ended = self.process.kill()

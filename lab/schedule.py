@@ -37,7 +37,11 @@ class Move:
         option = f":{self.option}" if self.option else ""
         match self.verb:
             case "job":
-                return f"job:{self.argument}{option}"
+                return (
+                    "job"
+                    if self == Move(None, "job", "pending")
+                    else f"job:{self.argument}{option}"
+                )
             case "tick":
                 return f"+{self.argument}"
             case "call":
@@ -135,7 +139,7 @@ def play(stage, moves):
     for name in NAMES:  # before anyone holds a lock
         words = [move.argument for move in moves if (move.courier, move.verb) == (name, "call")]
         if any(word not in calls.NEED_NO_CONNECTION for word in words):
-            calls.connect(stage.couriers[name])
+            stage.couriers[name].connect()
     missed = []
     for number, move in enumerate(moves, 1):
         problem = play_move(stage, number, move)
@@ -148,7 +152,7 @@ def play(stage, moves):
 def play_move(stage, number, move):
     """Play one Move; return why it could not be done, or None."""
     if move.verb == "job":
-        stage.put(**calls.STATES[move.argument] | {"id": move.option or calls.JOB_ID})
+        stage.put(move.argument, move.option or calls.JOB_ID)
         return None
     if move.verb == "tick":
         stage.tick(move.argument)
@@ -157,10 +161,9 @@ def play_move(stage, number, move):
     if move.verb == "call":
         if courier.stop:
             raise BadSchedule(f"schedule, word {number} ({move}): its call is not over yet")
-        if not calls.connect(courier, move.argument):
-            return f"it cannot open the queue: {courier.outcome}"
-        calls.start(courier, move.argument, move.option)
-        return None
+        courier.begin(move.argument, move.option)
+        started = courier.stop or courier.connect(move.argument)
+        return None if started else f"it cannot open the queue: {courier.outcome}"
     if courier.process is None:
         raise BadSchedule(f"schedule, word {number} ({move}): {move.courier} has done nothing yet")
     if move.verb == "kill":
@@ -172,26 +175,23 @@ def play_move(stage, number, move):
         courier.go(**answer(move.argument))
         return None
     if move.verb == "push":
-        courier.go()
+        courier.push()
         return None
-    return go_on(stage, courier, move)
+    if move.verb == "until":
+        courier.go_to(move.argument)
+        reached = courier.stop or move.argument == "end"
+    else:
+        reached = go_on(courier, move.argument)
+    return None if reached else f"its call was over before that: {courier.outcome}"
 
 
-def go_on(stage, courier, move):
-    """Let a courier go on, a number of steps or until a point, unless it must wait."""
-    steps = move.argument if move.verb == "go" else None
-    while courier.stop and steps != 0:
-        if courier.waiting(stage.queue.holders()):
-            stage.wait(courier)
-            return None
-        courier.go()
-        if steps is not None:
-            steps -= 1
-        elif courier.stop and courier.stop.point == move.argument:
-            return None
-    if courier.stop is None and (steps or (move.verb == "until" and move.argument != "end")):
-        return f"its call was over before that: {courier.outcome}"
-    return None
+def go_on(courier, steps):
+    """Let a courier go on a number of steps, or until it must wait; tell if the call lasted."""
+    for _ in range(steps):
+        stood = courier.stop
+        if stood is None or courier.go() is stood:
+            break
+    return stood is not None
 
 
 def answer(word):

@@ -6,6 +6,7 @@ inbox itself. Knows nothing of which order is worth playing: that is a story's o
 """
 
 import contextlib
+import itertools
 import os
 import shutil
 import tempfile
@@ -13,6 +14,7 @@ import threading
 from pathlib import Path
 from queue import SimpleQueue
 
+from lab import calls
 from lab.handle import Handle
 from lab.inbox import Inbox, Mismatch, must_be_event
 from lab.launcher import ROOT, Launcher
@@ -89,6 +91,7 @@ class Stage:
             courier.reset()
         self._close_files()
         self.clock = START_MS
+        self.words = []  # of the schedule that has been played so far
         self._queues += 1
         self.queue = QueueFile(self._room / f"queue-{self._queues}.db", empty)
 
@@ -109,25 +112,23 @@ class Stage:
 
     # What the stage does itself ------------------------------------------------------------------
 
-    def put(self, **columns):
-        """Put a job into the queue, pending if nothing else is said; return its row."""
-        row = self.queue.put(**columns)
+    def put(self, state="pending", job_id=calls.JOB_ID):
+        """Put a job into the queue, in a state of lab.calls; return its row."""
+        option = f":{job_id}" if job_id != calls.JOB_ID else ""
+        self.log(f"job:{state}{option}" if option or state != "pending" else "job")
+        row = self.queue.put(**calls.STATES[state] | {"id": job_id})
         self.add(None, "setup", f"job {row['id']}, qty {row['qty']}, {row['status']}")
         return row
 
     def tick(self, ms):
         """Let ms pass on the clock."""
+        self.log(f"+{ms}")
         self.clock += ms
         self.add(None, "tick", f"{ms} ms pass")
 
     def note(self, text):
         """Say something to whoever looks on."""
         self.add(None, "note", text)
-
-    def wait(self, courier):
-        """Say that a courier must wait for a lock; it stays where it is."""
-        holder = self.lock_holder() or "another"
-        self.add(courier.name, "wait", f"waits for {holder}'s lock", courier.stop.text)
 
     # The receiver --------------------------------------------------------------------------------
 
@@ -214,7 +215,20 @@ class Stage:
             "effects": len(inbox.effects()) if inbox else 0,
         }
 
+    def schedule(self):
+        """Return the schedule that has been played so far, as text."""
+        runs = ((word, len(list(same))) for word, same in itertools.groupby(self.words))
+        return " ".join(
+            f"{word}*{n}" if n > 1 and word in NAMES else " ".join([word] * n) for word, n in runs
+        )
+
     # Recording -----------------------------------------------------------------------------------
+
+    def log(self, word):
+        """Note a word of the schedule that is being played."""
+        self.words.append(word)
+        if self.trace:
+            self.trace.schedule = self.schedule()
 
     def record(self, title):
         """Start a trace of what happens from now on."""
