@@ -24,10 +24,13 @@ STATES = {  # of a job that the stage puts in, by the word that a schedule uses
 }
 
 
+FITTING_TICKET = {"id": JOB_ID, "qty": QTY, "owner": "amber", "token": 1, "attempt": 1}
+FITTING_TICKET["lease_until"] = 2000  # of a job that was put in as leased
+
+
 def ticket(courier):
     """Return the courier's own ticket, or the one that fits a job put in as `leased`."""
-    fits = {"id": JOB_ID, "qty": QTY, "owner": "amber", "token": 1, "attempt": 1}
-    return courier.ticket or {**fits, "lease_until": 2000}
+    return courier.ticket or FITTING_TICKET
 
 
 CALLS = {  # word: (function, arguments from (courier, stage, word after the call or None))

@@ -105,6 +105,7 @@ class Handle:
         self.con = None  # the connection that the last open_queue returned
         self.ticket = None  # the ticket that the last claim returned
         self._answer = {}  # what it will hear, while it stands at 'answer' without HTTP
+        self._free = {}  # {"free": True} while it does not stop at statements
         self._release = None  # what lets the receiver answer, while it stands there with HTTP
 
     # Calls ---------------------------------------------------------------------------------------
@@ -217,6 +218,17 @@ class Handle:
         """Go on to the end of the call; return the Outcome, or the Stop at which it waits."""
         return self.go_to(END)
 
+    def run(self):
+        """Go on to the end of the call, without a stop at statements; return the Outcome.
+
+        For a courier that nobody can keep waiting: it does not mind the locks.
+        """
+        self._free = {"free": True}
+        while self.stop:
+            self._go({})
+        self._free = {}
+        return self.outcome
+
     def _waits(self):
         """Tell whether it must wait for a lock, and say so on the stage."""
         if not self.waiting(self.stage.queue.holders()):
@@ -234,7 +246,8 @@ class Handle:
             return self._send(left)
         message, said = self._message(answer)
         if left.kind == "clock" and not answer:
-            message, said = {"value": self.stage.clock}, f" {self.stage.clock}"
+            message["value"] = self.stage.clock
+            said = f" {self.stage.clock}"
         self.process.tell(message)
         return self._arrive(left.kind, left.text + said)
 
@@ -245,7 +258,7 @@ class Handle:
 
     def _message(self, answer):
         """Return go's answer as the courier takes it, and how a trace shows it."""
-        message, said = {}, ""
+        message, said = dict(self._free), ""
         if "value" in answer:
             message["value"] = wire.encode(answer["value"])
             said = f" = {show(answer['value'])}"
@@ -375,6 +388,11 @@ class Handle:
         if self._release:
             self._release.set()
             self._release = None
+
+    @property
+    def pid(self):
+        """The id of its process, or None."""
+        return self.process.pid if self.process else None
 
     # Looking -------------------------------------------------------------------------------------
 

@@ -38,6 +38,10 @@ class Holders:
         """The pid that holds the write lock, or None."""
         return next(iter(self.reserved | self.pending | self.exclusive), None)
 
+    def only(self, pid):
+        """Tell whether nobody but pid holds any lock."""
+        return not (self.shared | self.reserved | self.pending | self.exclusive) - {pid}
+
 
 def holders(fd):
     """Return the Holders of the SQLite file that fd is open on, for reading and writing.

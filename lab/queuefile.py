@@ -4,6 +4,7 @@ The rows that count are read here, by another process than the worker's. Has its
 schema, so that a queue is right even where the worker under test is not. Knows nothing of couriers.
 """
 
+import contextlib
 import os
 import sqlite3
 from pathlib import Path
@@ -110,11 +111,23 @@ class QueueFile:
 
     def counters(self):
         """Return the AUTOINCREMENT counters: {table: last seq}."""
+        if not self.columns():
+            return {}
         return dict(tuple(row) for row in self.con.execute("select name, seq from sqlite_sequence"))
 
     def everything(self):
         """Return all that a call must not change without leave: both tables and the counters."""
         return {"jobs": self.jobs(), "redrives": self.redrives(), "counters": self.counters()}
+
+    def columns(self):
+        """Return what the tables look like: {table: [(name, type, not null, default, key)]}.
+
+        Locked if somebody shuts readers out.
+        """
+        try:
+            return columns(self.con)
+        except sqlite3.OperationalError as error:
+            raise Locked(str(error)) from error
 
     def sound(self):
         """Tell whether SQLite finds the file sound."""
@@ -124,3 +137,23 @@ class QueueFile:
         """Return the locks.Holders of the file."""
         _ = self.con
         return locks.holders(self._fd)
+
+
+def columns(con):
+    """Return what the tables of a database look like, see QueueFile.columns."""
+    tables = con.execute("select name from sqlite_master where type = 'table' order by name")
+    return {
+        name: [tuple(row)[1:] for row in con.execute(f"pragma table_info({name})")]
+        for (name,) in map(tuple, tables.fetchall())
+        if not name.startswith("sqlite_")
+    }
+
+
+def right_columns():
+    """Return the columns of the schema."""
+    with contextlib.closing(sqlite3.connect(":memory:")) as con:
+        con.executescript(SCHEMA)
+        return columns(con)
+
+
+COLUMNS = right_columns()

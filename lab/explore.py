@@ -1,0 +1,261 @@
+"""Every schedule of a pair of calls, up to a bound of preemptions, on a real worker.
+
+A preemption takes the stage away from a courier that could have gone on. The schedules are tried in
+the order of their preemptions, so the first that fails is one with the fewest. What is right is for
+`lab.serial` to say. Knows nothing of how a result is shown.
+"""
+
+import heapq
+import itertools
+from dataclasses import dataclass, field
+
+from lab import calls, serial, wire
+from lab.handle import show
+from lab.model import CONFLICT, REFUSED, Model, Raised
+from lab.queuefile import COLUMNS, Locked
+from lab.stage import NAMES
+
+TICK = "tick"
+SHARED = ("sql", "send")  # the kinds of steps that touch what the couriers share
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two calls that run at once: words of lab.calls, what lies in the queue, the ms that pass."""
+
+    amber: str
+    blue: str
+    jobs: tuple = ()
+    tick: int = 0
+    clauses: tuple = ()
+
+    @property
+    def name(self):
+        """claim/claim, with what lies in the queue where the pair has siblings."""
+        ticking = f"+{self.tick}" if self.tick else ""
+        return f"{self.amber}/{self.blue}{ticking}" + "".join(f" {job}" for job in self.jobs)
+
+
+PAIRS = (
+    Pair("open", "open", clauses=("2.5",)),
+    Pair("enqueue", "enqueue", clauses=("3.5",)),
+    Pair("enqueue", "enqueue:snack-2", clauses=("3.5",)),
+    Pair("enqueue", "claim", clauses=("3.5",)),
+    Pair("claim", "claim", ("pending",), clauses=("4.9",)),
+    Pair("claim", "claim", ("pending", "pending:snack-2"), clauses=("4.9",)),
+    Pair("claim", "claim", ("expired",), clauses=("4.9",)),
+    Pair("claim", "claim", ("spent", "pending:snack-2"), clauses=("4.9",)),
+    Pair("finish", "finish", ("leased",), clauses=("5.2",)),
+    Pair("finish", "finish:retry", ("leased",), clauses=("5.2",)),
+    Pair("claim", "finish", ("expired",), clauses=("5.2",)),
+    Pair("claim", "finish:retry", ("leased",), clauses=("0.6",)),
+    Pair("redrive", "redrive", ("dead",), clauses=("6.3",)),
+    Pair("redrive", "claim", ("dead",), clauses=("6.3",)),
+    Pair("run_once", "run_once", ("pending",), clauses=("4.9",)),
+    Pair("run_once", "run_once", ("pending",), tick=calls.LEASE_MS, clauses=("5.2",)),
+    Pair("run_once", "finish:retry", ("leased", "pending:snack-2"), clauses=("0.6",)),
+    Pair("run_file", "run_file", ("pending",), clauses=("8.3",)),
+)
+
+
+@dataclass
+class Run:
+    """One schedule that was played: its text, and what came of it.
+
+    problem is None or says what is wrong; expected lists the results that would have been right,
+    saw is the one that came, each as lines of text. contended says whether one courier had to wait
+    for another's lock: the window in which the pair could meet.
+    """
+
+    schedule: str
+    preemptions: int
+    contended: bool
+    problem: str | None = None
+    expected: list = field(default_factory=list)
+    saw: list = field(default_factory=list)
+
+
+@dataclass
+class Decision:
+    """A moment of a run: who could go on, at what cost in preemptions, and who did."""
+
+    options: dict
+    chosen: str
+
+
+class Nondeterministic(Exception):
+    """The same schedule did not lead to the same stops twice."""
+
+
+def explore(stage, pair, bound=2):
+    """Play every schedule of a pair with at most bound preemptions; yield a Run for each.
+
+    Schedules with fewer preemptions come first. Bound None: no bound. Nondeterministic if the
+    worker does not do the same twice.
+    """
+    right = None
+    order = itertools.count()
+    queue = [(0, next(order), ())]
+    while queue:
+        _, _, prefix = heapq.heappop(queue)
+        world = begin(stage, pair)
+        if right is None:
+            made = [call_of(name, word) for name, word in zip(NAMES, words(pair), strict=True)]
+            right = serial.results(world, made, (pair.tick,) if pair.tick else ())
+        decisions, contended = play(stage, pair, prefix, bound)
+        yield judge(stage, pair, decisions, contended, right)
+        cost = sum(d.options[d.chosen] for d in decisions[: len(prefix)])
+        for i in range(len(prefix), len(decisions)):
+            for name, extra in decisions[i].options.items():
+                if name != decisions[i].chosen and (bound is None or cost + extra <= bound):
+                    taken = (*(d.chosen for d in decisions[:i]), name)
+                    heapq.heappush(queue, (cost + extra, next(order), taken))
+            cost += decisions[i].options[decisions[i].chosen]
+
+
+def words(pair):
+    """Return the words of the two calls: amber's, blue's."""
+    return pair.amber, pair.blue
+
+
+def call_of(name, word):
+    """Return the serial.Call of a courier's word, claim or finish:retry."""
+    word, _, option = word.partition(":")
+    return serial.Call(name, word, option or None, ticket=calls.FITTING_TICKET)
+
+
+def begin(stage, pair):
+    """Set the scene and start both calls; return the serial.World as it is before them."""
+    stage.fresh(empty=pair.amber == "open")
+    for job in pair.jobs:
+        state, _, job_id = job.partition(":")
+        stage.put(state, job_id or calls.JOB_ID)
+    for name, word in zip(NAMES, words(pair), strict=True):
+        stage.couriers[name].connect(word.partition(":")[0])
+    world = world_of(stage)
+    for name, word in zip(NAMES, words(pair), strict=True):
+        call, _, option = word.partition(":")
+        stage.couriers[name].begin(call, option or None)
+    return world
+
+
+def world_of(stage):
+    """Return the serial.World that the stage reads now."""
+    inbox, requests = [], 0
+    if stage.inbox:
+        inbox = [{"id": row["id"], "qty": row["qty"]} for row in stage.inbox.rows()]
+        requests = len(stage.inbox.requests())
+    return serial.World(Model(**stage.queue.everything()), stage.clock, inbox, requests)
+
+
+def play(stage, pair, prefix, bound):
+    """Let the couriers go on to the end, by the choices of prefix and then with no more than need.
+
+    Return the Decisions, and whether anyone had to wait.
+    """
+    decisions, contended, ticked, current, cost = [], False, not pair.tick, None, 0
+    while any(courier.stop for courier in stage.couriers.values()):
+        held = stage.queue.holders()
+        live = [c for c in stage.couriers.values() if c.stop]
+        free = [c.name for c in live if not c.waiting(held)]
+        contended = contended or len(free) < len(live)
+        # All wait: one of them runs into its time-out, as it would in real life.
+        able = free or [c.name + "~" for c in live]
+        options = {name: int(current in able and name != current) for name in able}
+        if current in able and stage.couriers[current].stop.kind not in SHARED:
+            options = {current: 0}  # a step that nobody else could see: no order to try
+        if not ticked and any(c.stop.kind == "clock" for c in live):
+            options[TICK] = 0  # time that passes matters to nobody but who looks at the clock
+        chosen = prefix[len(decisions)] if len(decisions) < len(prefix) else None
+        if chosen is None:
+            chosen = current if current in able else able[0]
+        elif chosen not in options:
+            raise Nondeterministic(pair.name)
+        decisions.append(Decision(options, chosen))
+        cost += options[chosen]
+        if chosen == TICK:
+            stage.tick(pair.tick)
+            ticked = True
+            continue
+        courier, current = stage.couriers[chosen.rstrip("~")], chosen
+        if len(decisions) >= len(prefix) and cost == bound and ticked and held.only(courier.pid):
+            courier.run()  # from here on there is no choice, and nobody to wait for
+        else:
+            courier.push()
+    return decisions, contended
+
+
+def judge(stage, pair, decisions, contended, right):
+    """Return the Run of a schedule that has just been played."""
+    cost = sum(decision.options[decision.chosen] for decision in decisions)
+    run = Run(write(pair, [d.chosen for d in decisions]), cost, contended)
+    outcomes = [stage.couriers[name].outcome for name in NAMES]
+    run.problem = left_over(stage, outcomes)
+    if run.problem is None:
+        world = world_of(stage)
+        values = [returned(outcome) for outcome in outcomes]
+        if (world.state(), wire.canonical(values)) not in right:
+            run.problem = "no order of the two calls, one after the other, gives this"
+            run.expected = [tell(w, v) for w, v in right.values()]
+            run.saw = tell(world, outcomes)
+    return run
+
+
+def left_over(stage, outcomes):
+    """Return what is wrong with the queue itself after a run, or None."""
+    for name, outcome in zip(NAMES, outcomes, strict=True):
+        if any(con["in_transaction"] for con in outcome.connections):
+            return f"{name} left a transaction open"
+    try:
+        if stage.queue.columns() != COLUMNS:
+            return "the queue has not the columns of the schema"
+    except Locked:
+        return "the queue stayed locked"
+    return None
+
+
+def returned(outcome):
+    """Return an Outcome as serial.results has it: a value, or a Raised."""
+    if outcome.how == "returned":
+        return wire.Ref("con", 1) if type(outcome.value) is wire.Ref else outcome.value
+    if outcome.how != "raised":
+        return outcome.how
+    for known in (CONFLICT, REFUSED):
+        if outcome.error.is_a(known.error):
+            return known
+    return Raised(outcome.error.classes[0])
+
+
+def tell(world, results):
+    """Return a result of a pair as lines: what each courier got, the rows, the inbox."""
+    lines = [f"{name} {said(result)}" for name, result in zip(NAMES, results, strict=True)]
+    for table in ("jobs", "redrives"):
+        for row in getattr(world.queue, table):
+            lines.append(f"{table}: " + " ".join(f"{k}={v}" for k, v in row.items()))
+    lines += [f"inbox: id={row['id']} qty={row['qty']}" for row in world.inbox]
+    return lines
+
+
+def said(result):
+    """Return what a courier got, in words."""
+    if isinstance(result, Raised):
+        return f"raised {result.error.rpartition('.')[2]}"
+    return str(result) if hasattr(result, "how") else f"returned {show(result)}"
+
+
+def write(pair, chosen):
+    """Return the schedule in which the pair is played by these choices, as text."""
+    moves = [f"job:{job}" if job != "pending" else "job" for job in pair.jobs]
+    moves += [f"{name}:{word}" for name, word in zip(NAMES, words(pair), strict=True)]
+    runs = [(name, len(list(run))) for name, run in itertools.groupby(chosen)]
+    last = {name.rstrip("~"): i for i, (name, _) in enumerate(runs)}
+    for i, (name, steps) in enumerate(runs):
+        if name == TICK:
+            moves.append(f"+{pair.tick}")
+        elif name.endswith("~"):
+            moves += [name] * steps
+        elif last[name] == i:
+            moves.append(f"{name}>end")
+        else:
+            moves.append(f"{name}*{steps}" if steps > 1 else name)
+    return " ".join(moves)
