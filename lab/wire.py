@@ -11,12 +11,14 @@ import re
 from dataclasses import dataclass
 
 MOST_TEXT = 20_000  # characters of one str that travel; the rest is counted, not sent
-MOST_DEPTH = 3  # with MOST_ITEMS, what a list that holds itself 64 times can cost
+MOST_ROOM = 200_000  # characters of one value with all that is in it, about
+MOST_BITS = 14_000  # of an int: Python refuses to print more than 4300 decimal digits
+MOST_DEPTH = 3
 MOST_ITEMS = 64
 BASES = {"int": int, "float": float, "str": str, "dict": dict}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sub:
     """An instance of a subclass of int, float, str or dict: base name, plain value, class name."""
 
@@ -24,71 +26,102 @@ class Sub:
     value: object
     name: str = "Sub"
 
+    def __repr__(self):
+        return f"{printable(self.name)}({self.value!r})"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Opaque:
     """A value that cannot travel: the name of its type and its repr, both shortened."""
 
     type: str
     text: str = ""
 
+    def __repr__(self):
+        return printable(self.text or f"<{self.type}>")
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Ref:
     """Something that lives in the courier: `con`, by number, or a callable that asks the stage."""
 
     kind: str
     key: object
 
+    def __repr__(self):
+        return "con" if self.kind == "con" else "fault" if self.key == "hook" else str(self.key)
 
-def encode(value, name_of=lambda value: None, depth=0):
+
+def encode(value, name_of=lambda value: None):
     """Return value as what json.dumps takes. name_of may give a Ref for what lives over there."""
-    kind = type(value)
-    if value is None or kind is bool:
-        return value
-    if kind is int:
-        # Python refuses to print very long ints in decimal, in hex it does not.
-        return (
-            value
-            if abs(value) < 10**30
-            else {
-                "int": hex(value)
-                if value.bit_length() < 40_000
-                else f"of {value.bit_length()} bits"
-            }
-        )
-    if kind is str:
-        if len(value) <= MOST_TEXT:
+    return Encoder(name_of).tag(value, 0)
+
+
+class Encoder:
+    """Encodes one value, and stops going into it where it is too deep, too long or too much."""
+
+    def __init__(self, name_of):
+        self.name_of = name_of
+        self.room = MOST_ROOM
+
+    def tag(self, value, depth):
+        """Return value, which lies depth containers deep, tagged."""
+        # Types are compared with `is` alone: a metaclass may say that it equals everything.
+        kind = type(value)
+        if value is None or kind is bool:
             return value
-        return {"long": [value[:MOST_TEXT], len(value)]}
-    if kind is float:
-        return {"float": repr(value)}
-    if kind is bytes:
-        return {"bytes": value[:MOST_TEXT].hex()}
-    if kind in (Sub, Opaque, Ref):
-        fields = list(vars(value).values())
+        if kind is int:
+            return self._int(value)
+        if kind is str:
+            return self._str(value)
+        if kind is float:
+            return {"float": repr(value)}
+        if kind is bytes:
+            self.room -= min(len(value), MOST_TEXT)
+            return {"bytes": value[:MOST_TEXT].hex()}
         if kind is Sub:
-            fields[1] = encode(value.value, name_of, depth + 1)
-        return {kind.__name__.lower(): fields}
-    ref = name_of(value)
-    if ref is not None:
-        return encode(ref)
-    if depth < MOST_DEPTH:
+            return {"sub": [value.base, self.tag(value.value, depth + 1), value.name]}
+        if kind is Opaque or kind is Ref:
+            return {kind.__name__.lower(): list(vars(value).values())}
+        ref = self.name_of(value)
+        if ref is not None:
+            return self.tag(ref, depth)
+        self.room -= 10
+        if depth < MOST_DEPTH and self.room > 0:
+            tagged = self._into(value, kind, depth + 1)
+            if tagged is not None:
+                return tagged
+        return self._opaque(value)
 
-        def inner(item):
-            return encode(item, name_of, depth + 1)
+    def _int(self, value):
+        if -(10**30) < value < 10**30:
+            return value
+        if value.bit_length() <= MOST_BITS:
+            return {"int": hex(value)}
+        return {"opaque": ["int", f"<int of {value.bit_length()} bits>"]}
 
-        if kind in (list, tuple) and len(value) <= MOST_ITEMS:
-            return {kind.__name__: [inner(item) for item in value]}
+    def _str(self, value):
+        self.room -= min(len(value), MOST_TEXT)
+        return value if len(value) <= MOST_TEXT else {"long": [value[:200], len(value)]}
+
+    def _into(self, value, kind, depth):
+        """Return a container, or an instance of a subclass, tagged; None if value is neither."""
+        if (kind is list or kind is tuple) and len(value) <= MOST_ITEMS:
+            return {kind.__name__: [self.tag(item, depth) for item in value]}
         if kind is dict and len(value) <= MOST_ITEMS:
-            return {"dict": [[inner(k), inner(v)] for k, v in value.items()]}
+            return {"dict": [[self.tag(k, depth), self.tag(v, depth)] for k, v in value.items()]}
         for name, base in BASES.items():
-            if issubclass(kind, base) and kind is not bool:
+            if kind is not base and issubclass(kind, base):
                 # The base's own methods: a subclass may lie about itself, or raise.
                 plain = base.copy(value) if base is dict else base.__add__(value, base())
-                return {"sub": [name, inner(plain), type_name(value)]}
-    # An address differs from run to run, and a trace must not.
-    return encode(Opaque(type_name(value), re.sub(" at 0x[0-9a-f]+", "", safe(repr, value))))
+                return {"sub": [name, self.tag(plain, depth), type_name(value)]}
+        return None
+
+    def _opaque(self, value):
+        # An address differs from run to run, and a trace must not.
+        text = re.sub(" at 0x[0-9a-f]+", "", safe(repr, value)) if self.room > 0 else ""
+        self.room -= len(text)
+        return {"opaque": [type_name(value), text]}
 
 
 def decode(tagged, live=None):
@@ -96,35 +129,51 @@ def decode(tagged, live=None):
 
     live, where given, is called with each Ref and Sub, and returns what stands for it here.
     """
+    try:
+        return untag(tagged, live)
+    except (AttributeError, IndexError, TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"not a tagged value: {type(error).__name__}") from error
+
+
+def untag(tagged, live):
+    """Do decode's work; any of its errors if tagged is not well tagged."""
     if tagged is None or type(tagged) in (bool, int, str):
         return tagged
-    try:
-        ((tag, body),) = tagged.items()
-        match tag:
-            case "int":
-                return int(body, 16) if body.lstrip("-").startswith("0x") else Opaque("int", body)
-            case "float":
-                return float(body)
-            case "bytes":
-                return bytes.fromhex(body)
-            case "long":
-                return Opaque("str", f"{body[0][:200]!r}... of {body[1]} characters")
-            case "list":
-                return [decode(item, live) for item in body]
-            case "tuple":
-                return tuple(decode(item, live) for item in body)
-            case "dict":
-                return {decode(key, live): decode(value, live) for key, value in body}
-            case "sub":
-                found = Sub(body[0], decode(body[1], live), body[2])
-                return live(found) if live else found
-            case "ref":
-                return live(Ref(*body)) if live else Ref(*body)
-            case "opaque":
-                return Opaque(*body)
-    except (AttributeError, TypeError, ValueError) as error:
-        raise ValueError(f"not a tagged value: {str(tagged)[:200]}") from error
-    raise ValueError(f"unknown tag {tag!r}")
+    ((tag, body),) = tagged.items()
+    match tag:
+        case "int" if len(body) < MOST_BITS:
+            return int(body, 16)
+        case "float":
+            return float(body)
+        case "bytes":
+            return bytes.fromhex(body)
+        case "long":
+            return Opaque("str", f"{body[0]!r}... of {body[1]} characters")
+        case "list":
+            return [untag(item, live) for item in body]
+        case "tuple":
+            return tuple([untag(item, live) for item in body])
+        case "dict":
+            return {untag(key, live): untag(value, live) for key, value in body}
+        case "sub":
+            base, value, name = body
+            found = Sub(must_be_str(base), untag(value, live), must_be_str(name))
+            return live(found) if live else found
+        case "ref":
+            kind, key = body
+            found = Ref(must_be_str(kind), untag(key, None))
+            return live(found) if live else found
+        case "opaque":
+            kind, text = body
+            return Opaque(must_be_str(kind), must_be_str(text))
+    raise ValueError(tag)
+
+
+def must_be_str(value):
+    """Return value if it is a str; TypeError if not."""
+    if type(value) is not str:
+        raise TypeError("not a str")
+    return value
 
 
 def same(one, other):
@@ -162,10 +211,17 @@ def safe(describe, value, limit=300):
     """Return describe(value), a str, shortened to limit; or what went wrong instead."""
     try:
         text = describe(value)
-        text = str.__add__(text, "") if isinstance(text, str) else "(no text)"
+        text = str.__add__(text, "") if issubclass(type(text), str) else "(no text)"
     except BaseException as error:
-        return f"({describe.__name__} raised {type(error).__name__})"
+        return f"({describe.__name__} raised {class_name(type(error))})"
     return text if len(text) <= limit else f"{text[:limit]}... of {len(text)} characters"
+
+
+def printable(text):
+    """Return a text as one line that any terminal and file takes: the rest as \\ escapes."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
 def dumps(message):
