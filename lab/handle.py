@@ -296,7 +296,7 @@ class Handle:
         else:
             heard = self._answer
         said = said or f" = {show(wire.decode(heard['value']))}" if "value" in heard else said
-        self.process.tell(message or heard)
+        self.process.tell(message if answer else heard | message)
         return self._arrive("answer", left.text + said)
 
     # Arriving ------------------------------------------------------------------------------------
