@@ -93,12 +93,12 @@ def explore(stage, pair, bound=2):
     Schedules with fewer preemptions come first. Bound None: no bound. Nondeterministic if the
     worker does not do the same twice.
     """
-    right = None
+    right = world = None
     order = itertools.count()
     queue = [(0, next(order), ())]
     while queue:
         _, _, prefix = heapq.heappop(queue)
-        world = begin(stage, pair)
+        world = begin(stage, pair, world)
         if right is None:
             made = [call_of(name, word) for name, word in zip(NAMES, words(pair), strict=True)]
             right = serial.results(world, made, (pair.tick,) if pair.tick else ())
@@ -124,19 +124,29 @@ def call_of(name, word):
     return serial.Call(name, word, option or None, ticket=calls.FITTING_TICKET)
 
 
-def begin(stage, pair):
-    """Set the scene and start both calls; return the serial.World as it is before them."""
-    stage.fresh(empty=pair.amber == "open")
-    for job in pair.jobs:
-        state, _, job_id = job.partition(":")
-        stage.put(state, job_id or calls.JOB_ID)
-    for name, word in zip(NAMES, words(pair), strict=True):
-        stage.couriers[name].connect(word.partition(":")[0])
+def begin(stage, pair, saved=None):
+    """Set the scene and start both calls; return the serial.World as it is before them.
+
+    saved, the world of an earlier time, allows to keep the queue file and the connections.
+    """
+    keep = not {pair.amber, pair.blue} & set(calls.NEED_NO_CONNECTION)
+    if not (saved and keep and stage.again(saved.queue.everything())):
+        stage.fresh(empty=pair.amber == "open")
+        put_jobs(stage, pair.jobs)
+        for name, word in zip(NAMES, words(pair), strict=True):
+            stage.couriers[name].connect(word.partition(":")[0])
     world = world_of(stage)
     for name, word in zip(NAMES, words(pair), strict=True):
         call, _, option = word.partition(":")
         stage.couriers[name].begin(call, option or None)
     return world
+
+
+def put_jobs(stage, jobs):
+    """Put jobs into the queue by their words: pending, spent:snack-2."""
+    for job in jobs:
+        state, _, job_id = job.partition(":")
+        stage.put(state, job_id or calls.JOB_ID)
 
 
 def world_of(stage):
@@ -145,7 +155,7 @@ def world_of(stage):
     if stage.inbox:
         inbox = [{"id": row["id"], "qty": row["qty"]} for row in stage.inbox.rows()]
         requests = len(stage.inbox.requests())
-    return serial.World(Model(**stage.queue.everything()), stage.clock, inbox, requests)
+    return serial.World(Model(**stage.queue.read_all()), stage.clock, inbox, requests)
 
 
 def play(stage, pair, prefix, bound):
@@ -226,9 +236,9 @@ def returned(outcome):
     return Raised(outcome.error.classes[0])
 
 
-def tell(world, results):
-    """Return a result of a pair as lines: what each courier got, the rows, the inbox."""
-    lines = [f"{name} {said(result)}" for name, result in zip(NAMES, results, strict=True)]
+def tell(world, results=()):
+    """Return a result as lines: what each courier got, the rows, the inbox."""
+    lines = [f"{name} {said(result)}" for name, result in zip(NAMES, results, strict=False)]
     for table in ("jobs", "redrives"):
         for row in getattr(world.queue, table):
             lines.append(f"{table}: " + " ".join(f"{k}={v}" for k, v in row.items()))

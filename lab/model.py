@@ -32,6 +32,10 @@ class Model:
         """Return an independent copy."""
         return copy.deepcopy(self)
 
+    def everything(self):
+        """Return the rows and counters, as QueueFile.read_all does."""
+        return vars(self)
+
     def job(self, job_id):
         """Return the row of a job, or None."""
         return next((row for row in self.jobs if row["id"] == job_id), None)

@@ -80,10 +80,12 @@ class QueueFile:
     def put(self, **columns):
         """Insert a job, pending if nothing else is said; return its row as a dict."""
         row = PENDING_JOB | columns
-        names = ", ".join(row)
-        marks = ", ".join(f":{name}" for name in row)
-        self.con.execute(f"insert into jobs ({names}) values ({marks})", row)
+        self._insert("jobs", row)
         return row
+
+    def _insert(self, table, row):
+        names, marks = ", ".join(row), ", ".join(f":{name}" for name in row)
+        self.con.execute(f"insert into {table} ({names}) values ({marks})", row)
 
     def read(self, table):
         """Return a table's rows as dicts, ordered by seq; [] for a table that is not there.
@@ -115,9 +117,24 @@ class QueueFile:
             return {}
         return dict(tuple(row) for row in self.con.execute("select name, seq from sqlite_sequence"))
 
-    def everything(self):
+    def read_all(self):
         """Return all that a call must not change without leave: both tables and the counters."""
         return {"jobs": self.jobs(), "redrives": self.redrives(), "counters": self.counters()}
+
+    def restore(self, saved):
+        """Put back what read_all gave; Locked if somebody holds a lock."""
+        try:
+            with self.con as con:
+                con.execute("begin exclusive")
+                for table in ("jobs", "redrives"):
+                    con.execute(f"delete from {table}")
+                    for row in saved[table]:
+                        self._insert(table, row)
+                con.execute("delete from sqlite_sequence")
+                for counter in saved["counters"].items():
+                    con.execute("insert into sqlite_sequence (name, seq) values (?, ?)", counter)
+        except sqlite3.OperationalError as error:
+            raise Locked(str(error)) from error
 
     def columns(self):
         """Return what the tables look like: {table: [(name, type, not null, default, key)]}.

@@ -45,7 +45,7 @@ class Stage:
         (self._room / "code").mkdir()
         self._copy = self._room / "code" / self.worker.name
         shutil.copyfile(self.worker, self._copy)
-        self._queues = 0
+        self._queues = self._inboxes = 0
         self.queue = self.inbox = self._receiver = None
         self._committed = SimpleQueue()  # one event a request: set lets the receiver answer
         self._ready, self._commit_bell = os.pipe()
@@ -66,16 +66,15 @@ class Stage:
         """End every courier and the receiver, and remove every file."""
         for courier in self.couriers.values():
             courier.dismiss()
-        self._close_files()
+        self.queue.close()
+        self._close_receiver()
         if self._own_launcher:
             self._launcher.close()
         os.close(self._ready)
         os.close(self._commit_bell)
         shutil.rmtree(self._room, ignore_errors=True)
 
-    def _close_files(self):
-        if self.queue:
-            self.queue.close()
+    def _close_receiver(self):
         if self._receiver:
             self._receiver.__exit__(None, None, None)
         if self.inbox:
@@ -89,11 +88,35 @@ class Stage:
         """
         for courier in self.couriers.values():
             courier.reset()
-        self._close_files()
-        self.clock = START_MS
-        self.words = []  # of the schedule that has been played so far
+        if self.queue:
+            self.queue.close()
+        self._start_over()
         self._queues += 1
         self.queue = QueueFile(self._room / f"queue-{self._queues}.db", empty)
+
+    def again(self, saved):
+        """Put the queue back to what its read_all gave, with the connections that are open.
+
+        Return False, with nothing done, where that cannot be: a courier was killed, is in the
+        middle of a call, or left a lock behind.
+        """
+        couriers = self.couriers.values()
+        if not all(c.process and not c.process.ended and not c.stop for c in couriers):
+            return False
+        try:
+            self.queue.restore(saved)
+        except Locked:
+            return False
+        for courier in couriers:
+            courier.ticket = courier.outcome = None
+        self._start_over()
+        return True
+
+    def _start_over(self):
+        """Forget what happened: an empty inbox, the clock at START_MS."""
+        self._close_receiver()
+        self.clock = START_MS
+        self.words = []  # of the schedule that has been played so far
 
     @property
     def amber(self):
@@ -135,12 +158,13 @@ class Stage:
     def open_inbox(self):
         """Return the inbox, with the receiver before it if sends go over HTTP."""
         if self.inbox is None:
-            path = self._room / f"inbox-{self._queues}.db"
             if self._http:
+                self._inboxes += 1
+                path = self._room / f"inbox-{self._inboxes}.db"
                 self._receiver = Receiver(path, on_commit=self._hold).__enter__()
                 self.inbox = self._receiver.inbox
-            else:
-                self.inbox = Inbox(path)
+            else:  # nobody but the stage opens it
+                self.inbox = Inbox(":memory:")
         return self.inbox
 
     def _hold(self, event, request):

@@ -1,0 +1,108 @@
+"""A kill -9 at every stop of a call: what is left must be one of the states between transactions.
+
+After each kill the queue must be sound, hold a state that whole transactions leave (8.4), and let
+the other courier carry on. Knows nothing of how a result is shown.
+"""
+
+from dataclasses import dataclass, field
+
+from lab import calls, serial, wire
+from lab.explore import COLUMNS, call_of, put_jobs, returned, tell, world_of
+from lab.queuefile import Locked
+
+KILLS = (  # (word of the call, jobs in the queue, clauses)
+    ("open", (), ("2.1", "8.4")),
+    ("enqueue", (), ("3.5", "8.4")),
+    ("claim", ("pending",), ("4.8", "8.4")),
+    ("claim", ("spent", "pending:snack-2"), ("4.2", "8.4")),
+    ("claim", ("spent",), ("4.7", "8.4")),
+    ("finish", ("leased",), ("5.6", "8.4")),
+    ("finish:retry", ("leased",), ("5.6", "8.4")),
+    ("redrive", ("dead",), ("6.5", "8.4")),
+    ("run_once", ("pending",), ("8.4",)),
+    ("run_file", ("pending",), ("8.4", "8.5")),
+)
+
+
+@dataclass
+class Kill:
+    """One kill: the schedule up to it, the step before which it struck, and what came of it.
+
+    problem is None or says what is wrong; expected lists the states that would have been right,
+    saw is the one that was found, each as lines of text.
+    """
+
+    schedule: str
+    before: str
+    problem: str | None = None
+    expected: list = field(default_factory=list)
+    saw: list = field(default_factory=list)
+
+
+def kill_everywhere(stage, word, jobs):
+    """Kill amber before every step of a call in turn; yield a Kill for each."""
+    steps = 0
+    while True:
+        world = prepare(stage, word, jobs)
+        stage.amber.begin(*word.split(":"))
+        for _ in range(steps):
+            if stage.amber.stop:
+                stage.amber.go()
+        if stage.amber.stop is None:
+            return
+        before = stage.amber.stop.text
+        stage.amber.kill()
+        yield judge(stage, word, world, before)
+        steps += 1
+
+
+def prepare(stage, word, jobs):
+    """Set the scene; return the serial.World as it is before the call."""
+    stage.fresh(empty=word == "open")
+    put_jobs(stage, jobs)
+    stage.amber.connect(word.partition(":")[0])
+    return world_of(stage)
+
+
+def judge(stage, word, world, before):
+    """Return the Kill that has just been done: is the state legal, and can blue carry on?"""
+    kill = Kill(stage.schedule(), before)
+    legal = {w.state(): w for w in serial.stations(world, call_of("amber", word))}
+    try:
+        left = world_of(stage)
+        sound, columns = stage.queue.sound(), stage.queue.columns()
+    except Locked:
+        kill.problem = "the queue is locked, though the process that held it is dead"
+        return kill
+    if not sound:
+        kill.problem = "the queue file is damaged"
+    elif columns not in ([{}, COLUMNS] if word == "open" else [COLUMNS]):
+        kill.problem = "some of the schema is there, and some is not"
+        kill.saw = [f"tables: {', '.join(columns) or 'none'}"]
+    elif left.state() not in legal:
+        kill.problem = "the queue is in a state between two that whole transactions leave"
+        kill.saw, kill.expected = tell(left), [tell(world) for world in legal.values()]
+    else:
+        carry_on(stage, left, kill)
+    return kill
+
+
+def carry_on(stage, left, kill):
+    """Let blue recover, a lease later, and note in kill if it could not."""
+    stage.tick(calls.LEASE_MS)
+    left.clock = stage.clock
+    expected = serial.Call("blue", "run_once")
+    *_, after = serial.stations(left, expected)
+    stage.blue.connect()
+    if stage.blue.con is None:
+        outcome = stage.blue.outcome
+    else:
+        stage.blue.begin("run_once")
+        outcome = stage.blue.run()
+    now = world_of(stage)
+    value = returned(outcome)
+    if now.state() != after.state() or not wire.same(value, expected.returned):
+        kill.schedule = stage.schedule()
+        kill.problem = "the other courier could not carry on"
+        kill.saw = [*tell(now), f"blue {outcome}"]
+        kill.expected = [[*tell(after), f"blue returned {expected.returned!r}"]]
