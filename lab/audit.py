@@ -63,6 +63,11 @@ class Fence:
         """Let the worker use this file, and the journals beside it."""
         self.queues.add(os.path.realpath(path))
 
+    def reset(self):
+        """Forget what it allowed and what it noted."""
+        self.queues.clear()
+        self.trespasses.clear()
+
     def _event(self, event, args):
         if not self.up or self.network:
             return

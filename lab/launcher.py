@@ -10,16 +10,20 @@ import contextlib
 import ctypes
 import json
 import os
+import secrets
 import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 ROOT = str(Path(__file__).resolve().parent.parent)
 START = "import sys; sys.path.insert(0, sys.argv[1]); from lab.launcher import serve; serve()"
 PR_SET_CHILD_SUBREAPER = 36
-REAP_SECONDS = 0.5  # how long a process may take to end after its channel was closed
+LEAVE_SECONDS = 0.5  # how long a process may take to end after its channel was closed
+USUAL = ("calendar", "copy", "dataclasses", "datetime", "decimal", "enum", "hashlib", "inspect")
+USUAL += ("logging", "pathlib", "random", "secrets", "shutil", "textwrap", "typing", "uuid")
 
 
 class Launcher:
@@ -31,8 +35,10 @@ class Launcher:
 
     def _start(self):
         here, there = socket.socketpair()
+        self._mark = f"LEASE_LAB={secrets.token_hex(8)}"
         # A fixed hash seed: the order of a worker's sets must not differ from run to run.
         environ = {"PATH": os.environ.get("PATH", os.defpath), "PYTHONHASHSEED": "0"}
+        environ |= [self._mark.split("=")]
         with there:
             self._process = subprocess.Popen(
                 [sys.executable, "-B", "-s", "-P", "-X", "utf8", "-c", START, ROOT],
@@ -63,15 +69,16 @@ class Launcher:
             self._start()
             return self._ask(request, [channel, output])["pid"]
 
-    def reap(self, pid):
+    def reap(self, pid, seconds=None):
         """Tell how the courier ended, and kill what it left behind.
 
-        {"exit": code} or {"signal": number}, which give the pid back to the system; {"alive": True},
-        with "stopped": number if it was stopped; {"launcher": "gone"} if a courier has killed that.
-        "strays" is how many processes it left.
+        seconds is how long it may take to end; None: it has got SIGKILL, so wait for that.
+        {"exit": code} or {"signal": number}, which give the pid back to the system; {"alive":
+        True}, with "stopped": number if it was stopped; {"launcher": "gone"} if a courier has
+        killed that. "strays" is how many processes it left.
         """
         try:
-            return self._ask(json.dumps({"do": "reap", "pid": pid}), [])
+            return self._ask(json.dumps({"do": "reap", "pid": pid, "seconds": seconds}), [])
         except OSError:
             return {"launcher": "gone", "strays": 0}
 
@@ -90,6 +97,27 @@ class Launcher:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        if self._process.returncode != 0:  # it could not see to its own couriers
+            kill_marked(self._mark.encode())
+
+
+def kill_marked(mark):
+    """Kill every process that was started with mark in its environment (Linux)."""
+    for _ in range(100):
+        found = [path for path in Path("/proc").glob("[0-9]*/environ") if mark in read(path)]
+        for path in found:
+            with contextlib.suppress(OSError):
+                os.kill(int(path.parent.name), signal.SIGKILL)
+        if not found:
+            break
+
+
+def read(path):
+    """Return what a file of /proc says, or nothing where that is not ours to know."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
 
 
 def serve():
@@ -98,7 +126,11 @@ def serve():
 
     from lab import courier
 
+    for name in USUAL:  # what most workers import costs its time once
+        __import__(name)
     sys.path.remove(ROOT)  # a worker may not import the kit (0.12)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "lab"]:
+        del sys.modules[name]
     become_subreaper()
     gc.collect()
     gc.freeze()  # what is shared with the forks stays shared
@@ -119,7 +151,7 @@ def serve():
             mine.add(pid)
             answer = {"pid": pid}
         else:
-            answer = how_it_ended(request["pid"])
+            answer = how_it_ended(request["pid"], request["seconds"])
             if "alive" not in answer:
                 mine.discard(request["pid"])
             answer["strays"] = kill_strays(mine)
@@ -133,22 +165,18 @@ def become_subreaper():
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def how_it_ended(pid):
-    """Wait a moment for pid to end, and tell how it did."""
-
-    def too_long(*_):
-        raise TimeoutError
-
-    signal.signal(signal.SIGALRM, too_long)
-    signal.setitimer(signal.ITIMER_REAL, REAP_SECONDS)
+def how_it_ended(pid, seconds):
+    """Wait for pid to end, at most so many seconds if that is not None, and tell how it did."""
+    deadline = None if seconds is None else time.monotonic() + seconds
     try:
-        _, status = os.waitpid(pid, os.WUNTRACED)
-    except TimeoutError:
-        return {"alive": True}
-    except ChildProcessError:
-        return {"signal": 0}
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        found, status = os.waitpid(pid, 0 if seconds is None else os.WNOHANG | os.WUNTRACED)
+        while not found:
+            if time.monotonic() >= deadline:
+                return {"alive": True}
+            time.sleep(0.002)
+            found, status = os.waitpid(pid, os.WNOHANG | os.WUNTRACED)
+    except ChildProcessError:  # the child of a launcher before this one
+        return {"launcher": "gone"}
     if os.WIFSTOPPED(status):
         return {"alive": True, "stopped": os.WSTOPSIG(status)}
     code = os.waitstatus_to_exitcode(status)

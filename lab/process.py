@@ -14,10 +14,13 @@ import time
 from dataclasses import dataclass
 
 from lab import wire
+from lab.launcher import LEAVE_SECONDS
 
 LONGEST_LINE = 2_000_000  # bytes of one message
 KEPT_OUTPUT = 4_000  # bytes of its output that are kept, from the start
+READ_AT_ONCE = 65536  # bytes
 EXIT_OWN_FAULT = 70  # what lab.courier exits with when it fails itself, out of memory for one
+EXIT_NO_CHANNEL = 71  # and when its channel is no longer there
 
 
 @dataclass(frozen=True)
@@ -25,8 +28,8 @@ class Ended:
     """How a courier process ended, as far as the stage is concerned.
 
     how is 'killed' (by the stage), 'exit', 'signal', 'hung', 'stopped', 'silent' (alive, but its
-    channel is closed), 'nonsense', or 'launcher' (it killed the launcher); detail the exit code or
-    the number of the signal; strays how many processes it left behind.
+    channel is closed), 'nonsense', or 'launcher' (who could have told how was killed); detail the
+    exit code or the number of the signal; strays how many processes it left behind.
     """
 
     how: str
@@ -38,7 +41,7 @@ class Ended:
             case "killed":
                 return "was killed with SIGKILL"
             case "exit" if self.detail == EXIT_OWN_FAULT:
-                return "broke down, out of memory or of descriptors"
+                return "broke down: it used up, or took away, what its process needs to run"
             case "exit":
                 return f"left: its process ended by itself with exit code {self.detail}"
             case "signal":
@@ -51,7 +54,7 @@ class Ended:
                 return "closed file descriptors that are not its own"
             case "nonsense":
                 return "wrote into the channel of the courier, which is not its own"
-        return "killed its parent process"
+        return "is gone: a courier killed the process that starts them all"
 
 
 def signal_name(number):
@@ -81,26 +84,43 @@ class Process:
         self._poll = select.poll()
         self._poll.register(here, select.POLLIN)
         self._poll.register(output, select.POLLIN)
+        self._death = self._watch_for_death()
         self._unread = b""
         self._said, self.said_bytes = b"", 0
         self._meant = False  # True once the stage has sent it SIGKILL
         self.ended = None  # None while it lives, then an Ended
 
+    def _watch_for_death(self):
+        """Return a descriptor that is readable once it is dead, or None.
+
+        A closed channel says the same, but not while a process that it forked has it open too.
+        """
+        if not hasattr(os, "pidfd_open"):
+            return None
+        try:
+            death = os.pidfd_open(self.pid)
+        except OSError:
+            return None
+        self._poll.register(death, select.POLLIN)
+        return death
+
     @property
     def said(self):
         """What it printed, from the start and as text."""
-        self._drain()
+        while self._drain() and not self._full():
+            pass
         return self._said.decode(errors="replace")
 
     def tell(self, message):
-        """Send a message, a dict; a process that is gone does not hear it."""
+        """Send a message, a dict; a process that is gone, or does not listen, does not hear it."""
         data = wire.dumps(message)
         with contextlib.suppress(OSError):
             while data:
                 try:
                     data = data[self._channel.send(data) :]
                 except BlockingIOError:
-                    select.select([], [self._channel], [], 5)
+                    if not select.select([], [self._channel], [], 5)[1]:
+                        return
 
     def wait(self, seconds, beside=None):
         """Return its next message, a dict, or an Ended; or None as soon as beside is readable.
@@ -116,30 +136,34 @@ class Process:
         try:
             while b"\n" not in self._unread:
                 left = deadline - time.monotonic()
-                ready = dict(self._poll.poll(max(0, left) * 1000)) if left > 0 else {}
+                if left <= 0:
+                    return self.end("hung")
+                ready = [fd for fd, _ in self._poll.poll(left * 1000)]
                 if self._channel.fileno() in ready:
                     problem = self._receive()
                     if problem:
-                        return self._end(problem)
-                elif self._output in ready:
-                    self._drain()
+                        return self.end(problem)
                 elif beside in ready:
                     return None
-                elif left <= 0:
-                    return self._end("hung")
-            line, self._unread = self._unread.split(b"\n", 1)
+                elif self._death in ready:
+                    return self.end("closed")
+                elif ready:
+                    self._drain()
         finally:
             if beside is not None:
                 self._poll.unregister(beside)
+        line, self._unread = self._unread.split(b"\n", 1)
+        if self._unread:  # it speaks only when it is spoken to
+            return self.end("nonsense")
         try:
             return wire.loads(line)
         except ValueError:
-            return self._end("nonsense")
+            return self.end("nonsense")
 
     def _receive(self):
         """Read what is there; return what is wrong with it, or None."""
         try:
-            data = self._channel.recv(65536)
+            data = self._channel.recv(READ_AT_ONCE)
         except BlockingIOError:
             return None
         except OSError:
@@ -150,59 +174,78 @@ class Process:
         return "nonsense" if len(self._unread) > LONGEST_LINE else None
 
     def _drain(self):
-        """Read what it printed, keep the start, count the rest."""
-        while self._output is not None:
-            try:
-                data = os.read(self._output, 65536)
-            except BlockingIOError:
-                return
-            if not data:
-                self._poll.unregister(self._output)
-                os.close(self._output)
-                self._output = None
-                return
-            self.said_bytes += len(data)
-            self._said += data[: KEPT_OUTPUT - len(self._said)]
-            if len(data) < 65536:
-                return
+        """Read some of what it printed, keep the start, count the rest; tell if there was any."""
+        if self._output is None:
+            return False
+        try:
+            data = os.read(self._output, READ_AT_ONCE)
+        except BlockingIOError:
+            return False
+        if not data:
+            self._poll.unregister(self._output)
+            os.close(self._output)
+            self._output = None
+        self.said_bytes += len(data)
+        self._said += data[: KEPT_OUTPUT - len(self._said)]
+        return bool(data)
+
+    def _full(self):
+        return len(self._said) >= KEPT_OUTPUT
 
     def kill(self):
         """Kill it, and all of its process group, with SIGKILL; return the Ended."""
-        return self.ended or self._end("killed")
+        return self.ended or self.end("killed")
 
     def kill_only(self):
         """Send SIGKILL from any thread, and leave the rest to `wait`."""
         self._meant = True
+        # Twice, because it may not have its process group yet.
+        with contextlib.suppress(OSError):
+            os.kill(self.pid, signal.SIGKILL)
+        self._kill_group()
+
+    def _kill_group(self):
         with contextlib.suppress(OSError):
             os.killpg(self.pid, signal.SIGKILL)
 
-    def _end(self, problem):
-        """Find out how it ended, see to it that it has, and close what belongs to it."""
-        ended = Ended("killed" if self._meant else problem)
-        if ended.how != "killed":
-            answer = self._launcher.reap(self.pid)
-            if problem == "closed":
-                ended = read_end(answer)
-            elif problem == "hung" and "stopped" in answer:
-                ended = Ended("stopped", answer["stopped"])
-        self.kill_only()
-        answer = self._launcher.reap(self.pid)
-        if answer.get("launcher") or self._launcher.restarts != self._restarts:
-            ended = Ended("launcher")
-        self._drain()
-        self.ended = Ended(ended.how, ended.detail, ended.strays + answer["strays"])
-        self._channel.close()
-        if self._output is not None:
-            os.close(self._output)
-            self._output = None
+    def end(self, problem):
+        """Find out how it ended, see to it that it has, and close what belongs to it.
+
+        problem is 'killed', 'hung', 'nonsense', or 'closed' where it seems to have ended by itself.
+        """
+        answer = {}
+        if self._meant:
+            problem = "killed"
+        elif problem == "closed":
+            answer = self._launcher.reap(self.pid, LEAVE_SECONDS)
+        elif problem == "hung":
+            answer = self._launcher.reap(self.pid, 0)
+        how, detail = read_end(problem, answer)
+        if "exit" in answer or "signal" in answer:  # its pid is no longer its own
+            self._kill_group()
+        else:
+            self.kill_only()
+        last = self._launcher.reap(self.pid)
+        gone = "launcher" in last or self._launcher.restarts != self._restarts
+        if gone and how != "killed":
+            how, detail = "launcher", 0
+        while self._drain() and not self._full():
+            pass
+        self.ended = Ended(how, detail, answer.get("strays", 0) + last["strays"])
+        self._close()
         return self.ended
 
+    def _close(self):
+        self._channel.close()
+        for fd in (self._output, self._death):
+            if fd is not None:
+                os.close(fd)
+        self._output = self._death = None
 
-def read_end(answer):
-    """Return the Ended that a launcher's answer stands for, for a process that hung up."""
-    for how in ("exit", "signal"):
+
+def read_end(problem, answer):
+    """Return (how, detail) of an Ended, for a problem and the launcher's answer, {} for none."""
+    for how in ("exit", "signal", "stopped"):
         if how in answer:
-            return Ended(how, answer[how], answer["strays"])
-    if "stopped" in answer:
-        return Ended("stopped", answer["stopped"], answer["strays"])
-    return Ended("silent", 0, answer["strays"])
+            return ("silent", 0) if answer.get("exit") == EXIT_NO_CHANNEL else (how, answer[how])
+    return ("silent" if problem == "closed" else problem), 0
