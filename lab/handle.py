@@ -1,95 +1,13 @@
 """The stage's handle on one courier: start a call, let it go on stop by stop, kill it.
 
-`Stop` is where a courier stands, `Outcome` what came of a call. Knows nothing of what a call ought
-to do: that is for a check or a story to say.
+Knows nothing of what a call ought to do: that is for a check or a story to say.
 """
 
-from dataclasses import dataclass, field
-
 from lab import calls, locks, wire
+from lab.outcome import NONSENSE, Outcome, Stop, heard_of, load_of, outcome_of, show, stop_of
 
 END = "end"
-
-
-@dataclass(frozen=True)
-class Stop:
-    """Where a courier stands: before a step of the worker's.
-
-    kind is 'sql', 'hook', 'clock', 'send' or 'answer' (the receiver has committed, the courier has
-    not heard). text says it in one line; args and options are what a hook, clock or send was called
-    with; line is the line in the worker's file; con the number of the connection of a statement.
-    """
-
-    kind: str
-    text: str
-    args: tuple = ()
-    options: dict = field(default_factory=dict)
-    line: int | None = None
-    con: int | None = None
-
-    @property
-    def point(self):
-        """The name to stop at: a hook's point, a statement's first word, else the kind."""
-        if self.kind == "hook" and self.args and type(self.args[0]) is str:
-            return self.args[0]
-        return self.text.split()[0].lower() if self.kind == "sql" and self.text else self.kind
-
-
-@dataclass(frozen=True)
-class Failure:
-    """An error that came out of a worker.
-
-    classes are the dotted names of its class and that one's bases; planted says whether it is the
-    very object that the stage had a hook, clock or send raise; lines are (number, function) in the
-    worker's file, outermost first.
-    """
-
-    classes: list
-    text: str
-    planted: bool = False
-    lines: list = field(default_factory=list)
-
-    @property
-    def name(self):
-        """The class's own name, without its module."""
-        return self.classes[0].rpartition(".")[2]
-
-    def is_a(self, name):
-        """Tell whether it is an instance of a class, by dotted name: worker.Conflict."""
-        return name in self.classes
-
-    def __str__(self):
-        return f"{self.name}: {self.text}" if self.text else self.name
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What came of a call; how is 'returned', 'raised', 'ended' (the process) or 'missing'.
-
-    value is what it returned, a wire value; error a Failure; ended a process.Ended. mutated lists
-    (before, after) of arguments that changed; connections says of each connection opened since the
-    last reset whether it is {"open", "in_transaction", "isolation_level"}. trespasses are those of
-    lab.audit, threads how many it left running.
-    """
-
-    how: str
-    value: object = None
-    error: Failure | None = None
-    ended: object = None
-    mutated: list = field(default_factory=list)
-    connections: list = field(default_factory=list)
-    trespasses: list = field(default_factory=list)
-    threads: int = 0
-
-    def __str__(self):
-        match self.how:
-            case "returned":
-                return f"returned {show(self.value)}"
-            case "raised":
-                return f"raised {self.error}"
-            case "missing":
-                return f"is not there: the worker has no function {self.value}"
-        return str(self.ended)
+ANSWERS = {"value", "error", "sub", "change"}
 
 
 class Handle:
@@ -136,21 +54,26 @@ class Handle:
         if word in calls.NEED_NO_CONNECTION or self.con is not None:
             return True
         recording, self.stage.trace = self.stage.trace, None
-        self.call("open_queue", str(self.stage.queue.path))
-        self.stage.trace = recording
+        try:
+            self.call("open_queue", str(self.stage.queue.path))
+        finally:
+            self.stage.trace = recording
         return self.con is not None
 
     def start(self, name, *args, **options):
         """Start a call and return its first Stop, or the Outcome if there was none."""
         return self._begin(name, args, options, free=False)
 
+    def start_free(self, name, *args, **options):
+        """Start a call that stops at hooks, the clock and sends, not at statements."""
+        return self._begin(name, args, options, free=True)
+
     def _begin(self, name, args, options, free):
         if self.stop:
             raise RuntimeError(f"{self.name} is in the middle of a call, at {self.stop.text}")
         self.outcome = None
         if not self.ready():
-            self.outcome = self.loaded
-            return self.outcome
+            return self._over(self.loaded, called="loading the worker")
         self._called = name
         shown = [show(arg) for arg in args] + [f"{k}={show(v)}" for k, v in options.items()]
         self.stage.add(self.name, "call", f"{name}({', '.join(shown)})")
@@ -176,10 +99,17 @@ class Handle:
     def _outcome_of_load(self, message):
         if type(message) is not dict:
             return Outcome("ended", ended=message)
-        if "failed" in message:
+        try:
+            outcome = load_of(message, self.stage.clean)
+        except NONSENSE:
+            return self._nonsense()
+        if outcome.how == "raised":
             self.process.kill()
-            return Outcome("raised", error=failure(message["failed"]), **leftovers(message))
-        return Outcome("returned", value=message.get("loaded"), **leftovers(message))
+        return outcome
+
+    def _nonsense(self):
+        """End a process that sent what no courier sends; return the Outcome."""
+        return Outcome("ended", ended=self.process.end("nonsense"))
 
     # Going on ------------------------------------------------------------------------------------
 
@@ -192,6 +122,8 @@ class Handle:
         stage's time, and a send is delivered: with the Stop 'answer' once the receiver has it. A
         courier that must wait for another's lock stays where it is.
         """
+        if answer.keys() - ANSWERS:
+            raise TypeError(f"go() takes {', '.join(sorted(ANSWERS))}")
         given = answer.get("error", answer.get("value", ""))
         self.stage.log(f"{self.name}={given}" if answer else self.name)
         return self.stop if self._waits() else self._go(answer)
@@ -223,6 +155,7 @@ class Handle:
 
         For a courier that nobody can keep waiting: it does not mind the locks.
         """
+        self.stage.log(f"{self.name}>{END}")
         self._free = {"free": True}
         while self.stop:
             self._go({})
@@ -231,7 +164,7 @@ class Handle:
 
     def _waits(self):
         """Tell whether it must wait for a lock, and say so on the stage."""
-        if not self.waiting(self.stage.queue.holders()):
+        if self.stop.kind != "sql" or not self.waiting(self.stage.queue.holders()):
             return False
         holder = self.stage.lock_holder() or "another"
         self.stage.add(self.name, "wait", f"waits for {holder}'s lock", self.stop.text)
@@ -276,10 +209,10 @@ class Handle:
         if address:
             limit = self.stage.send_limit_ms
             self.process.tell({"post": address, "timeout_ms": limit})
-            return self._arrive("send", left.text)
+            return self._take(self._listen(self.stage.wait_beside()), "send", left.text)
         number, self._answer = self.stage.deliver(left.args[0] if left.args else None)
         if "value" not in self._answer:
-            self.process.tell(self._answer)
+            self.process.tell(self._free | self._answer)
             return self._arrive("send", left.text)
         return self._stand(Stop("answer", f"answer to request {number}", left.args), left.text)
 
@@ -287,12 +220,14 @@ class Handle:
         """Let it hear the receiver's answer, or what answer says instead."""
         message, said = self._message(answer)
         if self._release:
-            self._release.set()
-            self._release = None
+            self._let_answer()
             heard = self._listen()
             if type(heard) is not dict or heard.get("stop") != "heard":
                 return self._take(heard, "answer", left.text)
-            heard = {key: heard[key] for key in ("value", "raise") if key in heard}
+            try:
+                heard = heard_of(heard)
+            except NONSENSE:
+                return self._over(self._nonsense(), "answer", left.text)
         else:
             heard = self._answer
         said = said or f" = {show(wire.decode(heard['value']))}" if "value" in heard else said
@@ -301,9 +236,12 @@ class Handle:
 
     # Arriving ------------------------------------------------------------------------------------
 
-    def _listen(self):
-        """Return the process's next message, a Stop once the receiver has committed, or Ended."""
-        message = self.process.wait(self.stage.limit_s, self.stage.wait_beside())
+    def _listen(self, beside=None):
+        """Return the process's next message, a Stop once the receiver has committed, or Ended.
+
+        beside is the stage's descriptor that tells of a commit, where one may come.
+        """
+        message = self.process.wait(self.stage.limit_s, beside)
         if message is None:
             self._release, number = self.stage.take_commit()
             return Stop("answer", f"answer to request {number}", self.stop.args)
@@ -318,19 +256,15 @@ class Handle:
             return self._stand(message, text)
         if type(message) is not dict:
             return self._over(Outcome("ended", ended=message), kind, text)
-        if message.get("stop") == "heard":  # the receiver did not take it, so nothing held it
-            heard = {key: message[key] for key in ("value", "raise") if key in message}
-            self.process.tell(heard)
-            return self._arrive(kind, text)
         try:
             if "done" in message:
-                return self._over(outcome_of(message), kind, text)
-            stop = stop_of(message)
-        except (KeyError, TypeError, ValueError):
-            self.process.kill()
-            return self._over(
-                Outcome("ended", ended=type(self.process.ended)("nonsense")), kind, text
-            )
+                return self._over(outcome_of(message, self.stage.clean), kind, text)
+            if message["stop"] == "heard":  # the receiver did not take it, so nothing held it
+                self.process.tell(self._free | heard_of(message))
+                return self._arrive(kind, text)
+            stop = stop_of(message, self.stage.clean)
+        except NONSENSE:
+            return self._over(self._nonsense(), kind, text)
         return self._stand(stop, text, kind)
 
     def _stand(self, stop, text, kind="request"):
@@ -339,37 +273,40 @@ class Handle:
             self.stage.add(self.name, kind, text, stop.text)
         return stop
 
-    def _over(self, outcome, kind, text):
+    def _over(self, outcome, kind=None, text=None, called=None):
         self.stop, self.outcome = None, outcome
-        if self._release:
-            self._release.set()
-            self._release = None
+        self._let_answer()
+        called = called or self._called
         if outcome.how == "returned":
-            if self._called == "open_queue" and type(outcome.value) is wire.Ref:
+            if called == "open_queue" and type(outcome.value) is wire.Ref:
                 self.con = outcome.value
-            if self._called == "claim" and type(outcome.value) is dict:
+            if called == "claim" and type(outcome.value) is dict:
                 self.ticket = outcome.value
         if text is not None:
             self.stage.add(self.name, kind, text)
         kinds = {"returned": "return", "raised": "raise"}
-        self.stage.add(self.name, kinds.get(outcome.how, "end"), f"{self._called} {outcome}")
+        self.stage.add(self.name, kinds.get(outcome.how, "end"), f"{called} {outcome}")
         return outcome
+
+    def _let_answer(self):
+        """Let the receiver's thread go on, if it keeps an answer back."""
+        if self._release:
+            self._release.set()
+            self._release = None
 
     # Ending --------------------------------------------------------------------------------------
 
     def kill(self):
         """Kill the process with SIGKILL, wherever it stands; the next call gets a new one."""
         where = f" before {self.stop.text}" if self.stop else ""
-        self.stage.log(f"{self.name}!")
         if self.process is None:
             raise RuntimeError(f"{self.name} has no process to kill")
+        self.stage.log(f"{self.name}!")
         ended = self.process.kill()
         self.stop, self.con = None, None
         self.outcome = Outcome("ended", ended=ended)
         self.stage.add(self.name, "kill", f"kill -9{where}")
-        if self._release:  # let the receiver's thread go; nobody is there to hear it
-            self._release.set()
-            self._release = None
+        self._let_answer()  # nobody is there to hear it
         return self.outcome
 
     def reset(self):
@@ -385,9 +322,7 @@ class Handle:
         if self.process:
             self.process.kill()
         self.stop, self.process = None, None
-        if self._release:
-            self._release.set()
-            self._release = None
+        self._let_answer()
 
     @property
     def pid(self):
@@ -397,19 +332,28 @@ class Handle:
     # Looking -------------------------------------------------------------------------------------
 
     def ask(self, **request):
-        """Have the courier itself look: do="sql", do="descriptors"; return the value, or None."""
+        """Have the courier itself look, between calls: do="sql", do="descriptors".
+
+        Return the value, or None if it cannot tell.
+        """
+        if self.stop:
+            raise RuntimeError(f"{self.name} is in the middle of a call, at {self.stop.text}")
         if not self.ready():
             return None
         self.process.tell(request)
         message = self.process.wait(self.stage.limit_s)
-        if type(message) is not dict or "done" not in message:
+        try:
+            return wire.decode(message["done"].get("value"))
+        except (*NONSENSE, AttributeError):
             return None
-        return wire.decode(message["done"].get("value"))
 
     def pragma(self, name):
         """Return a pragma's value as the courier's newest connection has it."""
-        rows = self.ask(do="sql", con=self.con.key, text=f"pragma {name}")
-        return rows[0][0] if rows else None
+        rows = self.con and self.ask(do="sql", con=self.con.key, text=f"pragma {name}")
+        try:
+            return rows[0][0]
+        except (TypeError, IndexError):
+            return None
 
     def waiting(self, held):
         """Tell whether it stands before a statement that must wait for a lock of another's."""
@@ -417,56 +361,3 @@ class Handle:
         return bool(
             stop and stop.kind == "sql" and locks.must_wait(stop.text, self.process.pid, held)
         )
-
-
-def stop_of(message):
-    """Return the Stop that a courier's message stands for; an error if it is no such message."""
-    kind = message["stop"]
-    line = message.get("line")
-    if kind == "sql":
-        return Stop("sql", str(message["text"]), line=line, con=message["con"])
-    if kind not in ("hook", "clock", "send"):
-        raise ValueError(kind)
-    args = tuple(wire.decode(arg) for arg in message["args"])
-    options = {key: wire.decode(value) for key, value in message.get("options", {}).items()}
-    shown = " ".join([show(arg) if type(arg) is not str else arg for arg in args])
-    return Stop(kind, f"{kind} {shown}".rstrip(), args, options, line)
-
-
-def outcome_of(message):
-    """Return the Outcome that a courier's last message of a call stands for."""
-    done = message["done"]
-    if "missing" in done:
-        return Outcome("missing", value=done["missing"])
-    rest = leftovers(message) | {
-        "mutated": [tuple(map(wire.decode, pair)) for pair in done["mutated"]],
-        "connections": done["connections"],
-    }
-    if "error" in done:
-        return Outcome("raised", error=failure(done["error"]), **rest)
-    return Outcome("returned", value=wire.decode(done["value"]), **rest)
-
-
-def failure(data):
-    """Return the Failure that a courier's description of an error stands for."""
-    lines = [tuple(line) for line in data["lines"]]
-    return Failure(data["classes"], data["text"], data["planted"], lines)
-
-
-def leftovers(message):
-    """Return what a message says of the process beside the call."""
-    return {"trespasses": message.get("trespasses", []), "threads": message.get("threads", 0)}
-
-
-def show(value):
-    """Return a value as a student would write it."""
-    match value:
-        case wire.Ref(kind="con"):
-            return "con"
-        case wire.Ref(key=key):
-            return "fault" if key == "hook" else str(key)
-        case wire.Sub(base=base, value=plain, name=name):
-            return f"{name}({plain!r})" if name != base else repr(plain)
-        case wire.Opaque(text=text):
-            return text
-    return repr(value)
