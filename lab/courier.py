@@ -34,7 +34,8 @@ TAKE_PATH = ("open_queue", "run_file")
 def main(channel, output, job):
     """Become a courier: take the file descriptors, load the worker, serve the stage; never return.
 
-    job is {"worker": path of the copy to run, "kit": folder}.
+    job is {"worker": path of the copy to run, "code": path of the code once it is compiled, "kit":
+    folder}.
     """
     try:
         os.setsid()
@@ -88,6 +89,7 @@ class Courier:
     def __init__(self, channel, job):
         self.channel = channel
         self.path = job["worker"]
+        self.kept = job["code"]
         self.free = True  # True: SQL statements are no stops
         self.planted = None  # the error that the stage told a callable to raise
         self.connections = connections.Connections(self.at_statement)
@@ -123,14 +125,13 @@ class Courier:
 
     def code(self):
         """Return the worker's code; the first courier that compiles it keeps it for the others."""
-        kept = self.path + ".code"
-        with contextlib.suppress(FileNotFoundError), open(kept, "rb") as file:
+        with contextlib.suppress(FileNotFoundError), open(self.kept, "rb") as file:
             return marshal.load(file)
         with open(self.path, "rb") as file:
             code = compile(file.read(), self.path, "exec", dont_inherit=True)
-        with open(f"{kept}-{os.getpid()}", "wb") as file:
+        with open(f"{self.kept}-{os.getpid()}", "wb") as file:
             marshal.dump(code, file)
-        os.replace(file.name, kept)  # whole, or not there
+        os.replace(file.name, self.kept)  # whole, or not there
         return code
 
     # What the stage asks for ---------------------------------------------------------------------

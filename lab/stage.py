@@ -8,13 +8,14 @@ inbox itself. Knows nothing of which order is worth playing: that is a story's o
 import contextlib
 import itertools
 import os
+import re
 import shutil
 import tempfile
 import threading
 from pathlib import Path
 from queue import SimpleQueue
 
-from lab import calls
+from lab import calls, wire
 from lab.handle import Handle
 from lab.inbox import Inbox, Mismatch, must_be_event
 from lab.launcher import ROOT, Launcher
@@ -44,7 +45,7 @@ class Stage:
         self._room = Path(tempfile.mkdtemp(prefix="lease-lab-", dir=scratch_folder()))
         (self._room / "code").mkdir()
         self._copy = self._room / "code" / self.worker.name
-        shutil.copyfile(self.worker, self._copy)
+        self._source = self.worker.read_bytes()
         self._queues = self._inboxes = 0
         self.queue = self.inbox = self._receiver = None
         self._committed = SimpleQueue()  # one event a request: set lets the receiver answer
@@ -130,7 +131,10 @@ class Stage:
 
     def process(self):
         """Fork a process that runs the worker; the couriers' business."""
-        job = {"worker": str(self._copy), "kit": ROOT}
+        # Anew each time: a worker has ways to change the file that it was loaded from.
+        self._copy.unlink(missing_ok=True)
+        self._copy.write_bytes(self._source)
+        job = {"worker": str(self._copy), "code": f"{self._copy}.code", "kit": ROOT}
         return Process(self._launcher, job)
 
     # What the stage does itself ------------------------------------------------------------------
@@ -182,16 +186,16 @@ class Stage:
         inbox = self.open_inbox()
         try:
             must_be_event(event)
-        except ValueError as error:
+        except ValueError:
             number = inbox.arrived()
             inbox.answered(number, 400, "refused")
-            return number, {"raise": {"class": "Permanent", "text": f"400: {error}"}}
+            return number, {"raise": {"class": "Permanent", "text": "the receiver answered 400"}}
         number = inbox.arrived(event)
         try:
             inbox.accept(event, number)
-        except Mismatch as error:
+        except Mismatch:
             inbox.answered(number, 409, "mismatch")
-            return number, {"raise": {"class": "Permanent", "text": f"409: {error}"}}
+            return number, {"raise": {"class": "Permanent", "text": "the receiver answered 409"}}
         inbox.answered(number, 200)
         return number, {"value": True}
 
@@ -258,10 +262,17 @@ class Stage:
         """Start a trace of what happens from now on."""
         self.trace = Trace(title, self.worker.name, list(NAMES), self.state())
 
+    def clean(self, text):
+        """Return a text as one line, and without what no two stages share: their folder."""
+        room = str(self._room)
+        if room in text:
+            text = re.sub(re.escape(room) + r"/(?:code/)?(?:(queue|inbox)-\d+)?", r"\1", text)
+        return wire.printable(text)
+
     def add(self, courier, kind, text, following=None):
         """Record a step; courier is a name or None for the stage."""
         if self.trace is None:
             return
-        step = self.trace.add(courier, kind, text, self.state(), following)
+        step = self.trace.add(courier, kind, self.clean(text), self.state(), following)
         if self.watcher:
             self.watcher(step)
