@@ -8,8 +8,11 @@ a worker that means harm can still go round it by way of C. Knows nothing of cal
 import os
 import sys
 import sysconfig
+import time
 import urllib.parse
 from pathlib import Path
+
+from lab import wire
 
 STDLIB = tuple(
     os.path.realpath(sysconfig.get_path(name)) + os.sep for name in ("stdlib", "platstdlib")
@@ -46,7 +49,8 @@ SENDS_SIGNAL = {"os.kill", "os.killpg"}
 class Fence:
     """The audit hook's memory: what the worker may touch, and what else it touched.
 
-    trespasses is a list of {"what": import | read | write | process | signal | network, "name"}.
+    trespasses is a list of {"what": import | read | write | process | signal | network | sleep,
+    "name"}.
     """
 
     def __init__(self, worker, kit):
@@ -58,6 +62,7 @@ class Fence:
         self.network = False  # True while the courier itself posts
         self.pid = os.getpid()
         sys.addaudithook(self._event)
+        self._real_sleep, time.sleep = time.sleep, self._sleep  # no audit event tells of it
 
     def allow_queue(self, path):
         """Let the worker use this file, and the journals beside it."""
@@ -67,6 +72,11 @@ class Fence:
         """Forget what it allowed and what it noted."""
         self.queues.clear()
         self.trespasses.clear()
+
+    def _sleep(self, seconds):
+        if self.up and not self.network:
+            self._trespass("sleep", f"time.sleep({wire.safe(repr, seconds)})")
+        self._real_sleep(seconds)
 
     def _event(self, event, args):
         if not self.up or self.network:
@@ -81,7 +91,8 @@ class Fence:
             self._file("write" if writes else "read", path)
         elif event == "import":
             name = args[0].partition(".")[0]
-            if name not in sys.stdlib_module_names and name != "worker":
+            strange = name not in sys.stdlib_module_names and name != "worker"
+            if strange and importer() == self.worker:  # the standard library tries some, too
                 self._trespass("import", args[0])
         elif event == "sqlite3.connect":
             if args[0] not in (":memory:", ""):
@@ -125,3 +136,14 @@ class Fence:
     def _forbid(self, what, name):
         self._trespass(what, name)
         raise PermissionError(f"the lab forbids a worker to {what}: {Path(str(name)).name}")
+
+
+def importer():
+    """Return the file whose code asked for the import that is under way."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if file != __file__ and "importlib" not in file:
+            return os.path.realpath(file)
+        frame = frame.f_back
+    return None

@@ -168,6 +168,11 @@ class Courier:
         except sqlite3.Error as error:
             return {"error": self.describe(error)}
 
+    def do_family(self, name):
+        """Return the dotted names of a class of the worker's and of its bases; [] if it has none."""
+        kind = self.names.get(name)
+        return {"value": wire.encode(describe.family(kind) if isinstance(kind, type) else [])}
+
     def do_reset(self):
         """Close every connection; the next one is number 1."""
         self.connections.reset()

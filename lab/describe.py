@@ -29,14 +29,19 @@ def describe(error, path):
         if code.co_filename == path:
             lines = [*lines[1 - TRACEBACK_LINES :], [place.tb_lineno, code.co_name]]
         place = place.tb_next
-    kinds = type.__dict__["__mro__"].__get__(type(error))
-    if SyntaxError in kinds and SyntaxError.filename.__get__(error) == path:
+    if isinstance(error, SyntaxError) and SyntaxError.filename.__get__(error) == path:
         lines.append([SyntaxError.lineno.__get__(error) or 1, "<module>"])
     return {
-        "classes": [class_name(kind) for kind in kinds if kind is not object],
+        "classes": family(type(error)),
         "text": wire.safe(str, error),
         "lines": lines,
     }
+
+
+def family(kind):
+    """Return the dotted names of a class and of its bases, without object."""
+    kinds = type.__dict__["__mro__"].__get__(kind)
+    return [class_name(kind) for kind in kinds if kind is not object]
 
 
 def class_name(kind):
