@@ -169,7 +169,7 @@ class Courier:
             return {"error": self.describe(error)}
 
     def do_family(self, name):
-        """Return the dotted names of a class of the worker's and of its bases; [] if it has none."""
+        """Return the dotted names of a class of the worker's and its bases; [] if there is none."""
         kind = self.names.get(name)
         return {"value": wire.encode(describe.family(kind) if isinstance(kind, type) else [])}
 
