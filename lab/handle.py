@@ -358,6 +358,6 @@ class Handle:
     def waiting(self, held):
         """Tell whether it stands before a statement that must wait for a lock of another's."""
         stop = self.stop
-        return bool(
-            stop and stop.kind == "sql" and locks.must_wait(stop.text, self.process.pid, held)
-        )
+        if stop is None or stop.kind != "sql":
+            return False
+        return locks.must_wait(stop.text, self.process.pid, held, stop.in_transaction)

@@ -5,6 +5,7 @@ has them. So it is known, without a trial and without a wait, whether a statemen
 Knows nothing of couriers: holders are process ids.
 """
 
+import contextlib
 import fcntl
 import os
 import re
@@ -26,12 +27,16 @@ ENDS = re.compile(r"\s*(commit|end|release)\b", re.I)
 
 @dataclass
 class Holders:
-    """The pids that hold each of the four locks."""
+    """The pids that hold each of the four locks.
+
+    changed says whether the writer has changed a page: only then does its COMMIT shut readers out.
+    """
 
     shared: set = field(default_factory=set)
     reserved: set = field(default_factory=set)
     pending: set = field(default_factory=set)
     exclusive: set = field(default_factory=set)
+    changed: bool = True
 
     @property
     def writer(self):
@@ -49,21 +54,25 @@ def holders(fd):
     The caller keeps fd open: closing it would drop every lock that this process has on the file.
     """
     if sys.platform == "linux":
-        return from_proc(os.fstat(fd).st_ino)
+        with contextlib.suppress(FileNotFoundError):  # some sandboxes have no such file
+            return from_proc(os.fstat(fd).st_ino)
     return from_fcntl(fd)
 
 
 def from_proc(inode):
     """Read /proc/locks, which knows every holder of every lock."""
     found = Holders()
-    with open("/proc/locks", "rb") as file:
-        lines = file.read().decode().splitlines()
+    with open("/proc/locks", "rb", buffering=0) as file:
+        lines = file.readall().splitlines()
+    ours = b":%d " % inode
     for line in lines:
-        fields = line.split()
-        if len(fields) != 8 or fields[1] != "POSIX" or fields[5].rpartition(":")[2] != str(inode):
+        if ours not in line:  # nearly all, and this is asked at every step
             continue
-        writes, pid, first = fields[3] == "WRITE", int(fields[4]), int(fields[6])
-        last = sys.maxsize if fields[7] == "EOF" else int(fields[7])
+        fields = line.split()
+        if len(fields) != 8 or fields[1] != b"POSIX":
+            continue
+        writes, pid, first = fields[3] == b"WRITE", int(fields[4]), int(fields[6])
+        last = sys.maxsize if fields[7] == b"EOF" else int(fields[7])
         # Neighbouring locks of one process and kind are shown as one.
         if writes and first <= PENDING <= last:
             found.pending.add(pid)
@@ -108,21 +117,28 @@ def unpack(layout, data):
     return struct.unpack(layout, data[: struct.calcsize(layout)])
 
 
-def must_wait(statement, pid, held):
+def must_wait(statement, pid, held, in_transaction=True):
     """Tell whether process pid would have to wait for a lock before it can run the statement.
 
-    held is the Holders of its queue. A reader that wants to write while another writes is not
-    waiting: SQLite tells it BUSY at once, since waiting could never end.
+    held is the Holders of its queue; in_transaction says whether a BEGIN came before. A reader that
+    wants to write while another writes is not waiting: SQLite tells it BUSY at once, since waiting
+    could never end.
     """
+    reads = pid in held.shared
+    others_read = bool(held.shared - {pid})
     others_write = held.writer not in (None, pid)
     shut_out = bool((held.pending | held.exclusive) - {pid})
     begins = BEGINS.match(statement)
     if begins and begins[1].lower() == "exclusive":
-        return others_write or bool(held.shared - {pid})
-    if begins or WRITES.match(statement) or WITH_WRITE.match(statement):
-        return others_write and (pid not in held.shared or shut_out)
+        return not reads if others_write else others_read
+    if begins:
+        return others_write and not reads
+    if WRITES.match(statement) or WITH_WRITE.match(statement):
+        if others_write:
+            return not reads
+        return others_read and not in_transaction  # it commits at its end
     if ENDS.match(statement):
-        return pid in held.reserved and bool(held.shared - {pid})
+        return pid in held.reserved and held.changed and others_read
     if READS.match(statement):
-        return shut_out and pid not in held.shared
+        return shut_out and not reads
     return False

@@ -107,7 +107,7 @@ def show(value):
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}... ({len(text)} characters)"
 
 
-# Reading what a courier sent -----------------------------------------------------------------------
+# Reading what a courier sent ----------------------------------------------------------------------
 
 NONSENSE = (KeyError, TypeError, ValueError)  # what a message that is none leads to below
 
