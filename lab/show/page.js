@@ -65,6 +65,7 @@ function drawNow(frame) {
   who.replaceChildren(...courierOr(frame.courier, stage));
   if (step > 0) who.append(make("span", "kind", frame.kind));
   get("now-text").textContent = frame.text;
+  get("now-text").className = frame.text.length > 150 ? "long" : "";
   get("now-told").textContent = frame.told.length ? "→ " + frame.told.join("; ") : "";
   get("now").querySelector("div").scrollTop = 0;
 }

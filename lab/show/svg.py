@@ -218,18 +218,18 @@ def _step(before, frame, couriers, broken):
 
 
 def _legend():
-    over = '<g class="other">' + _lease(431, 4, 30, "over") + "</g>"
+    over = '<g class="other">' + _lease(511, 4, 30, "over") + "</g>"
     return "".join(
         [
             f'<g class="amber">{_lease(31, 4, 30, "")}</g>' + _text(24, 23, "a lease runs", "soft"),
             _lock("amber", 192, 4, 30),
             _letter("amber", 192, 17) + _text(214, 23, "the write lock, and whose", "soft"),
-            over + _text(454, 23, "a lease is over", "soft"),
-            _written(640, 17) + _text(664, 23, "rows written", "soft"),
-            '<circle class="effect" cx="812" cy="17" r="10"/>'
-            + _text(832, 23, "an effect", "soft"),
-            '<circle class="effect repeat" cx="950" cy="17" r="10"/>',
-            _text(970, 23, "a repeat, no effect", "soft"),
+            over + _text(500, 23, "a lease is over", "soft"),
+            _written(676, 17) + _text(698, 23, "rows written", "soft"),
+            '<circle class="effect" cx="846" cy="17" r="10"/>'
+            + _text(864, 23, "an effect", "soft"),
+            '<circle class="effect repeat" cx="984" cy="17" r="10"/>',
+            _text(1002, 23, "a repeat, no effect", "soft"),
         ]
     )
 
