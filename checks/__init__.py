@@ -1,0 +1,1 @@
+"""The checks: a worker, step by step, against the contract."""

@@ -1,0 +1,337 @@
+"""The bench on which a check tries a worker: it notes what is done, and compares by exact type.
+
+A check sets a scene, has a courier call a function, and says what must have come of it. After each
+call the bench looks by itself for what no call may do: change its arguments, close a borrowed
+connection or leave it in a transaction, touch other files. Knows nothing of how results are shown.
+"""
+
+import contextlib
+import sqlite3
+
+from checks.results import Crashed, Evidence, Failed, Unchecked
+from lab import explore, killpoints, wire
+from lab.calls import CLOCK, HOOK, SEND
+from lab.handle import show
+from lab.queuefile import PENDING_JOB
+
+__all__ = ["CLOCK", "CON", "HOOK", "SEND", "Bench", "Ticket", "job"]
+
+CON = wire.Ref("con", 0)  # stands for the connection of whoever calls
+FIRST_CLAUSE = {  # what a worker without the function is told to read
+    "retry_delay": "1.2",
+    "open_queue": "2.1",
+    "enqueue": "3.2",
+    "claim": "4.5",
+    "finish": "5.3",
+    "redrive": "6.3",
+    "run_once": "7.2",
+    "run_file": "8.2",
+}
+MOST_LINES = 40
+LOADABLE = "the file can be loaded"
+
+
+def job(job_id="snack-1", **columns):
+    """Return a row of jobs: pending and due, but for the columns given."""
+    return PENDING_JOB | {"id": job_id} | columns
+
+
+def Ticket(row, **other):
+    """Return the ticket that fits a leased row, but for the keys given."""
+    fits = {name: row[name] for name in ("id", "qty", "owner", "token", "lease_until")}
+    return fits | {"attempt": row["attempts"]} | other
+
+
+class Bench:
+    """One check's view of the stage. clause is the check's own; failures name it or another."""
+
+    def __init__(self, stage, clause):
+        self.stage = stage
+        self.clause = clause
+        self.did = []
+        self.visits = []  # Stops of the last call at hooks, clock and send, in order
+        self.amber, self.blue = stage.amber, stage.blue
+        self.queue = None
+        self.before = None  # all rows and counters as they were at the last scene or `mark`
+        self.schedules = self.kills = 0
+
+    # The scene -----------------------------------------------------------------------------------
+
+    def scene(self, *rows, redrives=(), empty=False):
+        """Lay out a new queue file with these rows of jobs (see `job`); empty: with no tables."""
+        self.stage.fresh(empty)
+        self.queue = self.stage.queue
+        self.did = [] if empty else ['con = open_queue("queue.db")']
+        for row in rows:
+            self._insert("jobs", row)
+        for row in redrives:
+            self._insert("redrives", row)
+        if not empty:
+            self.mark()
+        return self
+
+    def _insert(self, table, row):
+        names = ", ".join(row)
+        values = ", ".join("null" if v is None else repr(v) for v in row.values())
+        statement = f"insert into {table} ({names}) values ({values})"
+        self.queue.con.execute(statement)
+        self.did.append(f'con.execute("{statement}")')
+
+    def mark(self):
+        """Take the queue as it is now for what `unchanged` and `row` compare with."""
+        self.before = self.queue.read_all()
+
+    # Calls ---------------------------------------------------------------------------------------
+
+    def call(self, name, *args, by=None, plan=None, look=None, **options):
+        """Have a courier call a function of the worker; return the Outcome.
+
+        plan says what hooks, clock and send give, by point: {"after-claim": {"error": "OSError"}},
+        with a list for one after the other; see Handle.go. look(stop) is called at each of those
+        stops, before it goes on. CON is the courier's connection. Crashed or Failed if the call
+        did what none may do.
+        """
+        courier = by or self.amber
+        self._open_first(courier, args)
+        self.did.append(self._line(name, args, options, plan))
+        args = [courier.con if arg is CON else arg for arg in args]
+        plan = {point: list(a) if type(a) is list else a for point, a in (plan or {}).items()}
+        self.visits = []
+        courier.start_free(name, *args, **options)
+        while courier.stop:
+            stop = courier.stop
+            self.visits.append(stop)
+            if look:
+                look(stop)
+            answer = plan.get(stop.point, {})
+            if type(answer) is list:
+                answer = answer.pop(0) if answer else {}
+            courier.go(**answer)
+        self._look_after(name, courier, args)
+        return courier.outcome
+
+    def _line(self, name, args, options, plan):
+        shown = ["con" if arg is CON else show(arg) for arg in args]
+        shown += [f"{key}={show(value)}" for key, value in options.items()]
+        notes = [f"{point}: {say_answer(answer)}" for point, answer in (plan or {}).items()]
+        return f"{name}({', '.join(shown)})" + (f"  # {'; '.join(notes)}" if notes else "")
+
+    def _open_first(self, courier, args):
+        if not courier.ready():
+            error = courier.loaded.error
+            saw = f"loading it {courier.loaded}" if error else f"its process {courier.loaded}"
+            raise Crashed("0.12", self.evidence([LOADABLE], [saw], error))
+        self._no_trespass("", courier.loaded)
+        if any(arg is CON for arg in args) and not courier.connect():
+            self.unchecked(f"open_queue, on which this rests, {courier.outcome}")
+
+    def _look_after(self, name, courier, args):
+        """Fail on what no call may do, whatever it returned (0.4, 0.5, 0.12)."""
+        outcome = courier.outcome
+        if outcome.how == "ended":
+            raise Crashed(
+                None, self.evidence([f"{name} returns or raises"], [self._crash(courier)])
+            )
+        if outcome.how == "missing":
+            self.fail([f"a function {name}"], ["there is none"], clause=FIRST_CLAUSE[name])
+        self._no_trespass(name, outcome)
+        for before, after in outcome.mutated:
+            self.fail([f"the argument stays {show(before)}"], [show(after)], clause="0.4")
+        borrowed = [arg for arg in args if type(arg) is wire.Ref and arg.kind == "con"]
+        for con in borrowed:
+            state = outcome.connections[con.key - 1]
+            if not state["open"]:
+                self.fail(["the connection is still open"], ["it is closed"], clause="0.5")
+            if state["in_transaction"]:
+                self.fail(["no transaction is open"], ["one is open"], clause="0.5")
+
+    def _no_trespass(self, name, outcome):
+        for trespass in outcome.trespasses:
+            clause = "0.12"
+            if trespass["what"] == "sleep":
+                clause = "1.5" if name == "retry_delay" else "7.10"
+            right = "no sleep, and nothing used but the queue file and the standard library"
+            self.fail([right], [f"{trespass['what']}: {trespass['name']}"], clause)
+
+    def _crash(self, courier):
+        said = courier.process.said.strip() if courier.process else ""
+        return f"its process {courier.outcome.ended}" + (
+            f"; it printed: {said[-300:]}" if said else ""
+        )
+
+    def family(self, name):
+        """Return the dotted names of a class of the worker's and its bases; [] if there is none."""
+        self._open_first(self.amber, ())
+        self.did.append(f"{name}.__mro__")
+        return self.amber.ask(do="family", name=name)
+
+    # What must have come of it -------------------------------------------------------------------
+
+    def returned(self, outcome, value, clause=None):
+        """Fail unless the call returned this value, of the same exact type all the way down."""
+        if outcome.how != "returned" or not wire.same(outcome.value, value):
+            self.fail([f"returned {show(value)}"], [str(outcome)], clause, outcome.error)
+
+    def raised(self, outcome, *names, clause=None):
+        """Fail unless the call raised an instance of one of these classes, by dotted name."""
+        if outcome.how != "raised" or not any(outcome.error.is_a(name) for name in names):
+            said = " or ".join(name.rpartition(".")[2] for name in names)
+            self.fail([f"raised {said}"], [str(outcome)], clause, outcome.error)
+
+    def refused(self, name, *args, clause="0.4", **options):
+        """Call with bad input: ValueError, nothing asked for, nothing changed (0.4)."""
+        outcome = self.call(name, *args, **options)
+        self.raised(outcome, "builtins.ValueError", clause=clause)
+        if self.visits:
+            seen = ", ".join(stop.text for stop in self.visits)
+            self.fail(["no hook, clock or send is called"], [f"called: {seen}"], clause="0.4")
+        self.unchanged(clause="0.4")
+
+    def planted(self, outcome, clause="0.8"):
+        """Fail unless the very error that a hook, clock or send raised came out."""
+        if outcome.how != "raised" or not outcome.error.planted:
+            saw = str(outcome) + (", another object" if outcome.how == "raised" else "")
+            self.fail(["the same error object came out"], [saw], clause, outcome.error)
+
+    def unchanged(self, clause=None):
+        """Fail unless both tables and the counters are as they were at `mark`."""
+        self.rows(self.before, clause)
+
+    def row(self, job_id="snack-1", clause=None, **columns):
+        """Fail unless one job's row is as it was but for these columns, and all else as it was."""
+        rows = [row | columns if row["id"] == job_id else row for row in self.before["jobs"]]
+        self.rows({**self.before, "jobs": rows}, clause)
+
+    def rows(self, expected, clause=None):
+        """Fail unless the tables and counters are exactly these, see QueueFile.read_all."""
+        now = self.queue.read_all()
+        if not wire.same(now, expected):
+            wanted, found = differences(expected, now)
+            self.fail(wanted, found, clause)
+
+    def points(self, *expected, clause="0.7"):
+        """Fail unless the last call came to these points, each with its one str, in this order."""
+        seen = [stop.text for stop in self.visits]
+        right = [f"hook {point}" if point.startswith("after-") else point for point in expected]
+        plain = all(len(s.args) == 1 and not s.options for s in self.visits if s.kind == "hook")
+        if [stop.point for stop in self.visits] != list(expected) or not plain:
+            self.fail(
+                [f"called in order: {', '.join(right) or 'nothing'}"],
+                [f"called in order: {', '.join(seen) or 'nothing'}"],
+                clause,
+            )
+
+    def equal(self, expected, saw, what, clause=None):
+        """Fail unless two values of what the bench itself has found are the same."""
+        if not wire.same(expected, saw):
+            self.fail([f"{what}: {show(expected)}"], [f"{what}: {show(saw)}"], clause)
+
+    # The queue seen by somebody else -------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def other(self, statement="begin immediate"):
+        """Let another connection hold what a statement takes (a lock), for a block; yield it."""
+        con = sqlite3.connect(self.queue.path, isolation_level=None, timeout=0)
+        self.did.append(f"# another process: {statement}")
+        try:
+            cursor = con.execute(statement)
+            cursor.fetchone()  # a select goes on holding the reader's lock
+            yield con
+        finally:
+            con.close()
+            self.did.append("# the other process lets go")
+
+    def lock_is_free(self):
+        """Tell whether another connection can write and commit now."""
+        with contextlib.closing(sqlite3.connect(self.queue.path, timeout=0)) as con:
+            con.isolation_level = None
+            try:
+                con.execute("begin exclusive")
+                con.execute("rollback")
+            except sqlite3.OperationalError:
+                return False
+        return True
+
+    # Races and kills -----------------------------------------------------------------------------
+
+    def every_schedule(self, pair, bound=2):
+        """Play every schedule of an explore.Pair; fail on the first that comes out wrong."""
+        contended = 0
+        try:
+            for run in explore.explore(self.stage, pair, bound):
+                self.schedules += 1
+                contended += run.contended
+                if run.problem:
+                    raise Failed(None, self._race(run))
+        except explore.Nondeterministic:
+            self.unchecked("the worker does not take the same steps twice")
+        if not contended:
+            self.unchecked("the two calls never met: neither had to wait for the other")
+
+    def every_kill(self, word, jobs=()):
+        """Kill a courier at every stop of a call; fail on the first state that is not whole."""
+        kills = 0
+        for kill in killpoints.kill_everywhere(self.stage, word, jobs):
+            kills += 1
+            if kill.problem:
+                raise Failed(None, self._race(kill))
+        self.kills += kills
+        if not kills:
+            self.unchecked(f"{word} never came to a stop at which to kill it")
+
+    def _race(self, run):
+        words = run.schedule.split()
+        did = [w.replace(":", " starts ", 1) for w in words if ":" in w and not w.startswith("job")]
+        expected = [line for lines in run.expected[:2] for line in (*lines, "or")][:-1]
+        return Evidence(did, expected, [run.problem, *run.saw], run.schedule)
+
+    # Verdicts ------------------------------------------------------------------------------------
+
+    def evidence(self, expected, saw, error=None):
+        """Return the Evidence of what was done so far."""
+        return Evidence(self.did[-MOST_LINES:], expected, saw, lines=error.lines if error else [])
+
+    def fail(self, expected, saw, clause=None, error=None):
+        """Raise Failed; expected and saw are lines."""
+        raise Failed(clause, self.evidence(expected, saw, error))
+
+    def unchecked(self, why):
+        """Raise Unchecked."""
+        raise Unchecked(None, self.evidence(["this can be checked"], [why]))
+
+
+def say_answer(answer):
+    """Return what a hook, clock or send was told to give, in words."""
+    if type(answer) is list:
+        return ", then ".join(map(say_answer, answer))
+    said = [f"raises {answer['error']}"] if "error" in answer else []
+    said += [f"gives {show(answer['value'])}"] if "value" in answer else []
+    said += [f"changes its dict to {show(answer['change'])}"] if "change" in answer else []
+    return " and ".join(said) or "goes on"
+
+
+def differences(expected, now):
+    """Return the lines in which two results of read_all differ: (expected, seen)."""
+    wanted, found = [], []
+    for table in ("jobs", "redrives"):
+        rows = {row["seq"]: row for row in expected[table]}
+        others = {row["seq"]: row for row in now[table]}
+        for seq in sorted(rows.keys() | others.keys(), key=str):
+            one, two = rows.get(seq), others.get(seq)
+            if one is None or two is None:
+                wanted.append(f"{table}: " + (say_row(one) if one else f"no row with seq {seq}"))
+                found.append(f"{table}: " + (say_row(two) if two else f"no row with seq {seq}"))
+                continue
+            names = [name for name in one | two if not wire.same(one.get(name), two.get(name))]
+            where = f"{table}, {one['id']}: "
+            wanted += [f"{where}{name} = {one.get(name)!r}" for name in names]
+            found += [f"{where}{name} = {two.get(name)!r}" for name in names]
+    if not wire.same(expected["counters"], now["counters"]):
+        wanted.append(f"AUTOINCREMENT counters: {expected['counters']}")
+        found.append(f"AUTOINCREMENT counters: {now['counters']}")
+    return wanted, found
+
+
+def say_row(row):
+    """Return a row as one line."""
+    return " ".join(f"{name}={value!r}" for name, value in row.items())

@@ -1,0 +1,141 @@
+"""What pytest needs to run the checks: options, the stage they share, and the list of results.
+
+`--worker FILE` says which worker is checked, `--step N` up to which step, `--only` that step alone.
+Knows nothing of what is checked, and nothing of how results are shown.
+"""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from checks.bench import LOADABLE, Bench
+from checks.results import CRASHED, FAILED, PASSED, Crashed, Evidence, Result, Unchecked, Verdict
+from lab.launcher import Launcher
+from lab.process import Ended
+from lab.stage import Stage
+
+REFERENCE = Path(__file__).parent.parent / "lab" / "worker.py"
+LIMIT_S = 3.0  # that one step of the worker may take; its own time-out for locks is 1 s
+STEPS = 8
+HUNG = str(Ended("hung"))
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("lease-lab")
+    group.addoption("--worker", default=str(REFERENCE), help="the worker file to check")
+    group.addoption("--step", type=int, default=STEPS, help="check steps 1 to N")
+    group.addoption("--only", action="store_true", help="check step N alone")
+    group.addoption("--deadline", type=float, default=None, help="seconds until no check starts")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "clause(number): the clause of the contract that is checked")
+    config.lease_lab_start = time.monotonic()
+    config.lease_lab_results = []
+    config.lease_lab_counts = {"schedules": 0, "kills": 0}
+
+
+def step_of(item):
+    """Return the step that a check belongs to: test_4_claim.py is step 4."""
+    name = item.path.name
+    return int(name.split("_")[1]) if item.path.parent == Path(__file__).parent else 0
+
+
+def pytest_collection_modifyitems(config, items):
+    last, only = config.getoption("--step"), config.getoption("--only")
+    keep = [
+        i for i in items if not step_of(i) or step_of(i) == last or (step_of(i) < last and not only)
+    ]
+    config.hook.pytest_deselected(items=[item for item in items if item not in keep])
+    items[:] = keep
+
+
+@pytest.fixture(scope="session")
+def worker_stage(request):
+    """The stage on which all checks of a session try the worker."""
+    with Launcher() as launcher:
+        path = request.config.getoption("--worker")
+        with Stage(path, limit_s=LIMIT_S, launcher=launcher) as stage:
+            yield stage
+
+
+@pytest.fixture
+def bench(request, worker_stage):
+    """The bench of one check."""
+    config, clause = request.config, clause_of(request.node)
+    bench = Bench(worker_stage, clause)
+    left = time_left(config)
+    if left <= 0:
+        bench.unchecked("time is up")
+    blocked = blocked_by(config, step_of(request.node))
+    if blocked:
+        bench.unchecked(f"this stopped it: {blocked}")
+    worker_stage.limit_s = min(LIMIT_S, left)
+    bench.scene()
+    yield bench
+    config.lease_lab_counts["schedules"] += bench.schedules
+    config.lease_lab_counts["kills"] += bench.kills
+
+
+def time_left(config):
+    """Return the seconds until the deadline; plenty without one."""
+    deadline = config.getoption("--deadline")
+    return deadline - (time.monotonic() - config.lease_lab_start) if deadline else 1000
+
+
+def blocked_by(config, step):
+    """Return what was seen earlier that makes a check of this step useless, or None.
+
+    A worker that cannot be loaded, or one that hung in this step: each more would cost seconds.
+    """
+    for result in config.lease_lab_results:
+        if result.result == CRASHED:
+            hung = result.step == step and any(HUNG in line for line in result.evidence.saw)
+            if hung or result.evidence.expected == [LOADABLE]:
+                return result.evidence.saw[0]
+    return None
+
+
+def clause_of(item):
+    """Return the number of the clause that a check is for."""
+    return item.get_closest_marker("clause").args[0]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    verdict = call.excinfo.value if call.excinfo else None
+    if isinstance(verdict, Verdict):
+        report.longrepr = say(item, verdict)
+    if step_of(item) and (call.when == "call" or (call.when == "setup" and verdict)):
+        item.config.lease_lab_results.append(result_of(item, call, verdict))
+    return report
+
+
+def result_of(item, call, verdict):
+    """Return the Result of a check that has just ended."""
+    clause, evidence, result = clause_of(item), Evidence(), PASSED
+    if isinstance(verdict, Verdict):
+        clause, evidence = verdict.clause or clause, verdict.evidence
+        result = verdict.result
+    elif verdict is not None:  # the kit's own fault; never a pass
+        result, evidence = FAILED, Evidence(saw=[f"the check itself broke: {verdict!r}"])
+    name = item.name.removeprefix("test_").replace("_", " ")
+    return Result(step_of(item), clause, name, result, call.duration, evidence)
+
+
+def say(item, verdict):
+    """Return what plain pytest shows of a verdict."""
+    evidence = verdict.evidence
+    kind = {Crashed: "crashed", Unchecked: "unchecked"}.get(type(verdict), "failed")
+    parts = [f"clause {verdict.clause or clause_of(item)} {kind}"]
+    for title, lines in (
+        ("did", evidence.did),
+        ("expected", evidence.expected),
+        ("saw", evidence.saw),
+    ):
+        parts += [f"{title}:", *(f"    {line}" for line in lines)]
+    if evidence.schedule:
+        parts.append(f"schedule: {evidence.schedule}")
+    return "\n".join(parts)

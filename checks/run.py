@@ -1,0 +1,56 @@
+"""Run the checks of a worker with pytest, quietly, and return the list of results.
+
+The one way to a verdict: the command line, the grader and the test of the mutants all call `run`.
+Knows nothing of how results are shown.
+"""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+DEADLINE_S = 10.0  # no check starts after it; 12 s is the promise
+
+
+class Listener:
+    """A pytest plugin that hands on each result as it comes, and how many are to come."""
+
+    def __init__(self, on_start, on_result):
+        self.on_start, self.on_result = on_start, on_result
+        self.config = None
+
+    def pytest_collection_finish(self, session):
+        self.config = session.config
+        if self.on_start:
+            self.on_start([item.path.name for item in session.items])
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report):
+        results = self.config.lease_lab_results
+        if self.on_result and report.when == "teardown" and results:
+            self.on_result(results[-1])
+
+
+def run(worker, step, *, only=False, deadline_s=DEADLINE_S, on_start=None, on_result=None):
+    """Check a worker file; return (results in the order of the steps, counts).
+
+    step is 1 to 8; only: that step alone. counts is {"schedules", "kills"}, how many were tried.
+    on_start(files) is called with the file name of each check to come, on_result(result) after
+    each. RuntimeError if pytest itself fails.
+    """
+    listener = Listener(on_start, on_result)
+    options = [str(HERE), f"--rootdir={HERE.parent}", "-c", str(HERE.parent / "pyproject.toml")]
+    options += ["--worker", str(worker), "--step", str(step), "--deadline", str(deadline_s)]
+    options += ["-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:faulthandler"]
+    options += ["-p", "no:logging", "--assert=plain", "--capture=no", "-o", "addopts="]
+    options += ["--only"] if only else []
+    written = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
+    try:
+        code = pytest.main(options, plugins=[listener])
+    finally:
+        sys.dont_write_bytecode = written
+    if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) or listener.config is None:
+        raise RuntimeError(f"pytest ended with {code}")
+    return listener.config.lease_lab_results, listener.config.lease_lab_counts
