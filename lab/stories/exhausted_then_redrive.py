@@ -5,7 +5,7 @@ The attempts begin anew, the token goes on: that is what tells the two lives of 
 
 from lab.stories import expect
 
-PROMISE = "A redrive is on record, gives the attempts anew, and lets the token go on."
+PROMISE = "A redrive is on record, renews the attempts, and lets the token go on."
 HTTP = False
 
 

@@ -5,7 +5,7 @@ Nobody told the queue that the request was taken: that gap cannot be closed, but
 
 from lab.stories import expect
 
-PROMISE = "The job of a killed courier is sent again after its lease, and has one effect."
+PROMISE = "A killed courier's job is sent again, and still has one effect."
 HTTP = True
 
 

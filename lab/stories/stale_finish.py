@@ -5,7 +5,7 @@ A lease that ends does not call a request back. What amber hears is true, and to
 
 from lab.stories import expect
 
-PROMISE = "A courier whose lease is over changes nothing of what its successor wrote."
+PROMISE = "A courier whose lease is over changes nothing that its successor wrote."
 HTTP = True
 
 

@@ -5,7 +5,7 @@ amber has chosen and changed the row but not committed when blue tries: blue mus
 
 from lab.stories import expect
 
-PROMISE = "Two couriers that claim at once get two different jobs, or one of them gets none."
+PROMISE = "Of two couriers that claim a job at once, one gets it and one nothing."
 HTTP = False
 
 
