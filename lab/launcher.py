@@ -184,17 +184,17 @@ def how_it_ended(pid, seconds):
 
 
 def kill_strays(mine):
-    """Kill every child of this process that is not in mine; return how many there were."""
+    """Kill every child of this process that is not in mine; return how many were alive."""
     strays = 0
     while found := children() - mine:
-        strays += len(found)
-        for pid in found:
-            with contextlib.suppress(OSError):
-                os.killpg(pid, signal.SIGKILL)
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
         for pid in found:
             with contextlib.suppress(ChildProcessError):
+                if os.waitpid(pid, os.WNOHANG)[0]:
+                    continue  # dead already
+                strays += 1
+                for kill in (os.killpg, os.kill):
+                    with contextlib.suppress(OSError):
+                        kill(pid, signal.SIGKILL)
                 os.waitpid(pid, 0)
     return strays
 

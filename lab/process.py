@@ -223,9 +223,10 @@ class Process:
         how, detail = read_end(problem, answer)
         if "exit" in answer or "signal" in answer:  # its pid is no longer its own
             self._kill_group()
+            last = {"strays": 0}
         else:
             self.kill_only()
-        last = self._launcher.reap(self.pid)
+            last = self._launcher.reap(self.pid)
         gone = "launcher" in last or self._launcher.restarts != self._restarts
         if gone and how != "killed":
             how, detail = "launcher", 0

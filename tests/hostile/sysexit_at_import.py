@@ -1,0 +1,5 @@
+"""Asks to leave at import."""
+
+import sys
+
+sys.exit("enough")
