@@ -12,7 +12,7 @@ from checks.results import Crashed, Evidence, Failed, Unchecked
 from lab import explore, killpoints, wire
 from lab.calls import CLOCK, HOOK, SEND
 from lab.handle import show
-from lab.queuefile import PENDING_JOB
+from lab.queuefile import PENDING_JOB, Locked
 
 __all__ = ["CLOCK", "CON", "HOOK", "SEND", "Bench", "Ticket", "job"]
 
@@ -205,7 +205,8 @@ class Bench:
     def rows(self, expected, clause=None):
         """Fail unless the tables and counters are exactly these, see QueueFile.read_all."""
         now = self.queue.read_all()
-        if not wire.same(now, expected):
+        # Rows hold plain values: of one text, they are the same, and this is asked very often.
+        if repr(now) != repr(expected) and not wire.same(now, expected):
             wanted, found = differences(expected, now)
             self.fail(wanted, found, clause)
 
@@ -234,8 +235,9 @@ class Bench:
         con = sqlite3.connect(self.queue.path, isolation_level=None, timeout=0)
         self.did.append(f"# another process: {statement}")
         try:
-            cursor = con.execute(statement)
-            cursor.fetchone()  # a select goes on holding the reader's lock
+            if not statement.startswith("begin"):
+                con.execute("begin")  # or a select would let go of its lock with the last row
+            con.execute(statement).fetchone()
             yield con
         finally:
             con.close()
@@ -251,6 +253,33 @@ class Bench:
             except sqlite3.OperationalError:
                 return False
         return True
+
+    def hidden(self, stop, clause=None):
+        """Fail unless a write is under way that nobody sees yet (0.6): look at a hook before COMMIT.
+
+        Another connection must be able to read the old rows, and unable to write.
+        """
+        try:
+            self.unchanged(clause)
+        except Locked:
+            saw = [f"at {stop.text} nobody else can read the queue"]
+            self.fail([f"at {stop.text} others can read the queue"], saw, "0.6")
+        if self.lock_is_free():
+            saw = [f"at {stop.text} the write lock is free"]
+            self.fail([f"at {stop.text} the call holds the write lock"], saw, "0.6")
+
+    # The courier's own connection ----------------------------------------------------------------
+
+    def on_connection(self, statement, by=None):
+        """Run a statement on the connection of the courier (amber) itself, between two calls."""
+        courier = by or self.amber
+        self._open_first(courier, (CON,))
+        self.did.append(f'con.execute("{statement}")')
+        courier.ask(do="sql", con=courier.con.key, text=statement)
+
+    def hurry(self, by=None):
+        """Have the courier (amber) wait for locks 1 ms, not its whole time-out."""
+        self.on_connection("pragma busy_timeout = 1", by)
 
     # Races and kills -----------------------------------------------------------------------------
 
