@@ -205,10 +205,23 @@ def judge(stage, pair, decisions, contended, right):
         world = world_of(stage)
         values = [returned(outcome) for outcome in outcomes]
         if (world.state(), wire.canonical(values)) not in right:
-            run.problem = "no order of the two calls, one after the other, gives this"
+            run.problem = headline(values)
             run.expected = [tell(w, v) for w, v in right.values()]
             run.saw = tell(world, outcomes)
     return run
+
+
+def headline(values):
+    """Return in a line what is wrong with what two calls gave."""
+    if all(type(value) is dict for value in values):
+        (job_id, token), other = ((value.get("id"), value.get("token")) for value in values)
+        if (job_id, token) == other:
+            return f"both couriers have {job_id}, with the same token {token}"
+    for name, value in zip(NAMES, values, strict=True):
+        if isinstance(value, Raised) and value.error.startswith("sqlite3."):
+            said = value.error.rpartition(".")[2]
+            return f"{name} got {said}, though it only had to wait its turn"
+    return "no order of the two calls, one after the other, gives this"
 
 
 def left_over(stage, outcomes):
