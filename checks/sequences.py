@@ -9,9 +9,9 @@ import random
 
 from checks.bench import CON
 from checks.results import Crashed, Failed
-from lab.model import Model, Raised
+from lab.model import Model, Raised, ticket_of
 
-IDS = ("snack-1", "snack-2", "snack-3")
+IDS = ("snack-1", "snack-2", "snack-3", "snack-4")
 OWNERS = ("amber", "blue")
 TTLS_MS = (1, 2500, 9000, 9000)
 LEASES_MS = (1, 500, 1000, 4000)
@@ -103,7 +103,8 @@ def generate(chance, calls, length):
     """Return a sequence of calls whose arguments fit what the calls before would have done."""
     model, now, tickets, sequence = Model(), 1000, [], []
     for _ in range(length):
-        now = chance.choice(moments(model, now))
+        if chance.randrange(3) == 0:
+            now = min(chance.choices(moments(model, now), k=2))
         name = chance.choice(calls)
         args = ARGUMENTS[name](chance, model, now, tickets)
         result = getattr(model, name)(*args)
@@ -114,8 +115,8 @@ def generate(chance, calls, length):
 
 
 def moments(model, now):
-    """Return times worth trying: now, a little later, and around each time that is in a row."""
-    found = [now] * 8 + [now + 1, now + 700]
+    """Return later times worth trying: a little later, and around each time that is in a row."""
+    found = [now + 1, now + 700]
     for row in model.jobs:
         for column in ("available_at", "deadline", "lease_until"):
             if row[column] is not None and row[column] > now:
@@ -135,8 +136,9 @@ def claim_arguments(chance, model, now, tickets):
 
 
 def finish_arguments(chance, model, now, tickets):
-    """The newest ticket or an older one; one in six with a value that is not its own."""
-    ticket = dict(chance.choice([*tickets[-1:] * 3, *tickets[-4:]] or [STRANGE]))
+    """A ticket that fits a row, or any; one in six with a value that is not its own."""
+    fit = [ticket for ticket in tickets if ticket_of(model.job(ticket["id"])) == ticket]
+    ticket = dict(chance.choice([*fit * 3, *tickets[-3:]] or [STRANGE]))
     if chance.randrange(6) == 0:
         key = chance.choice(sorted(ticket))
         ticket[key] = {"id": "snack-2", "owner": "blue"}.get(key, 2)
