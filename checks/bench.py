@@ -45,9 +45,10 @@ def Ticket(row, **other):
 class Bench:
     """One check's view of the stage. clause is the check's own; failures name it or another."""
 
-    def __init__(self, stage, clause):
+    def __init__(self, stage, clause, time_left=lambda: 1000):
         self.stage = stage
         self.clause = clause
+        self.time_left = time_left  # seconds until the whole run must be over
         self.did = []
         self.visits = []  # Stops of the last call at hooks, clock and send, in order
         self.amber, self.blue = stage.amber, stage.blue
@@ -255,7 +256,7 @@ class Bench:
         return True
 
     def hidden(self, stop, clause=None):
-        """Fail unless a write is under way that nobody sees yet (0.6): look at a hook before COMMIT.
+        """Fail unless a write is under way that nobody sees yet (0.6), at a hook before COMMIT.
 
         Another connection must be able to read the old rows, and unable to write.
         """
@@ -288,6 +289,7 @@ class Bench:
         contended = 0
         try:
             for run in explore.explore(self.stage, pair, bound):
+                self._in_time()
                 self.schedules += 1
                 contended += run.contended
                 if run.problem:
@@ -301,12 +303,19 @@ class Bench:
         """Kill a courier at every stop of a call; fail on the first state that is not whole."""
         kills = 0
         for kill in killpoints.kill_everywhere(self.stage, word, jobs):
+            self._in_time()
             kills += 1
             if kill.problem:
                 raise Failed(None, self._race(kill))
         self.kills += kills
         if not kills:
             self.unchecked(f"{word} never came to a stop at which to kill it")
+
+    def _in_time(self):
+        left = self.time_left()
+        if left <= 0:
+            self.unchecked("time is up")
+        self.stage.limit_s = min(self.stage.limit_s, left)
 
     def _race(self, run):
         words = run.schedule.split()

@@ -64,14 +64,13 @@ def worker_stage(request):
 def bench(request, worker_stage):
     """The bench of one check."""
     config, clause = request.config, clause_of(request.node)
-    bench = Bench(worker_stage, clause)
-    left = time_left(config)
-    if left <= 0:
+    bench = Bench(worker_stage, clause, lambda: time_left(config))
+    if time_left(config) <= 0:
         bench.unchecked("time is up")
     blocked = blocked_by(config, step_of(request.node))
     if blocked:
         bench.unchecked(f"this stopped it: {blocked}")
-    worker_stage.limit_s = min(LIMIT_S, left)
+    worker_stage.limit_s = min(LIMIT_S, time_left(config))
     bench.scene()
     yield bench
     config.lease_lab_counts["schedules"] += bench.schedules

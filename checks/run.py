@@ -51,6 +51,8 @@ def run(worker, step, *, only=False, deadline_s=DEADLINE_S, on_start=None, on_re
         code = pytest.main(options, plugins=[listener])
     finally:
         sys.dont_write_bytecode = written
+    if code == pytest.ExitCode.INTERRUPTED:
+        raise KeyboardInterrupt
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) or listener.config is None:
         raise RuntimeError(f"pytest ended with {code}")
     return listener.config.lease_lab_results, listener.config.lease_lab_counts

@@ -5,6 +5,7 @@ To add one, add a line to COMMANDS. Exit status: 0 all was well, 1 it was not, 2
 """
 
 COMMANDS = {
+    "check": "checks.command",
     "demo": "lab.commands.demo",
     "replay": "lab.commands.replay",
     "explore": "lab.commands.explore",

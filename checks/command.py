@@ -1,0 +1,148 @@
+"""The command that checks a worker: `checks/check.py N FILE`, and `lab check N FILE`.
+
+Exit status: 0 passed, 1 not passed, 2 could not be run. Shows progress while it runs; writes the
+machines' reports whole, or not at all. What is right is for the checks to say.
+"""
+
+import json
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from xml.etree import ElementTree
+
+from checks import environment, texts
+from checks.report import Report
+from checks.results import CRASHED, PASSED, SCHEMA, UNCHECKED
+from lab.commands import BadUse
+from lab.show.text import use_colour, use_unicode
+
+SENTENCE = "check a worker file, up to a step"
+EXAMPLE = "python3 -m lab check 4 lease/worker.py --hint"
+STEPS = range(1, 9)
+MOST_HINTS = 3
+
+
+def add_arguments(parser):
+    """Declare the command line."""
+    parser.add_argument("step", metavar="N", type=int, choices=STEPS, help="check steps 1 to N")
+    parser.add_argument("worker", metavar="FILE", help="the worker file")
+    parser.add_argument("--only", action="store_true", help="check step N alone")
+    parser.add_argument(
+        "--hint",
+        action="count",
+        default=0,
+        help="a hint for the first failure; twice and three times say more",
+    )
+    parser.add_argument("--json", metavar="FILE", help="write the results as JSON, too")
+    parser.add_argument("--junit", metavar="FILE", help="write the results as JUnit XML, too")
+    parser.add_argument("--language", default="en", metavar="xx", help="of the report (en)")
+
+
+def main(args, out=None):
+    """Check as the parsed arguments say; return the exit status. BadUse."""
+    out = out or sys.stdout
+    worker = worker_file(args.worker)
+    environment.need_runner()
+    try:
+        words = texts.load(args.language)
+    except ValueError as error:
+        raise BadUse(str(error)) from None
+    look = {"colour": use_colour(out, os.environ), "unicode": use_unicode(out)}
+    report = Report(args.worker, words, hints=min(args.hint, MOST_HINTS), **look)
+    began = time.monotonic()
+    results, counts = run_and_show(worker, args, report, out)
+    seconds = time.monotonic() - began
+    print("\n" + report.end(results, seconds, counts), file=out, flush=True)
+    passed = bool(results) and all(result.result == PASSED for result in results)
+    if args.json:
+        write(args.json, as_json(results, passed, args.step, seconds))
+    if args.junit:
+        write(args.junit, as_junit(results, args.step, seconds))
+    return 0 if passed else 1
+
+
+def worker_file(name):
+    """Return the path of a worker file that can be read. BadUse."""
+    path = Path(name)
+    if path.is_dir():
+        raise BadUse(f"{name} is a folder, not a worker file")
+    if not path.exists():
+        raise BadUse(f"there is no file {name}")
+    if not path.is_file() or not os.access(path, os.R_OK):
+        raise BadUse(f"{name} cannot be read as a file")
+    return path
+
+
+def run_and_show(worker, args, report, out):
+    """Run the checks, with a line a step and a bar where there is a terminal; return run's."""
+    from checks.run import run  # not before pytest is known to be there
+
+    steps = [args.step] if args.only else list(range(1, args.step + 1))
+    print(report.head(steps) + "\n", file=out, flush=True)
+    terminal = out.isatty()
+    totals, done = {}, {}
+
+    def start(files):
+        for file in files:
+            step = int(file.split("_")[1])
+            totals[step] = totals.get(step, 0) + 1
+
+    def show(result):
+        mine = done.setdefault(result.step, [])
+        mine.append(result)
+        over = len(mine) == totals[result.step]
+        if terminal:
+            line = report.step(result.step, mine) if over else ""
+            line = line or report.bar(result.step, len(mine), totals[result.step])
+            print(f"\r\x1b[K{line}", end="\n" if over else "", file=out, flush=True)
+        elif over:
+            print(report.step(result.step, mine), file=out, flush=True)
+
+    return run(worker, args.step, only=args.only, on_start=start, on_result=show)
+
+
+def as_json(results, passed, step, seconds):
+    """Return the results as the JSON report has them."""
+    data = {"schema": SCHEMA, "passed": passed, "step": step, "seconds": round(seconds, 3)}
+    data["checks"] = [result.data() for result in results]
+    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+
+
+def as_junit(results, step, seconds):
+    """Return the results as JUnit XML."""
+    suite = ElementTree.Element(
+        "testsuite",
+        name=f"lease-lab steps 1-{step}",
+        tests=str(len(results)),
+        failures=str(sum(r.result not in (PASSED, CRASHED, UNCHECKED) for r in results)),
+        errors=str(sum(r.result == CRASHED for r in results)),
+        skipped=str(sum(r.result == UNCHECKED for r in results)),
+        time=f"{seconds:.3f}",
+    )
+    kinds = {CRASHED: "error", UNCHECKED: "skipped"}
+    for result in results:
+        place = {"classname": f"step{result.step}", "name": result.name}
+        case = ElementTree.SubElement(suite, "testcase", place, time=f"{result.seconds:.3f}")
+        if result.result != PASSED:
+            data = result.data()
+            text = "\n".join(f"{k}:\n{data[k]}" for k in ("did", "expected", "saw") if data[k])
+            kind = kinds.get(result.result, "failure")
+            node = ElementTree.SubElement(case, kind, message=f"clause {result.clause}")
+            node.text = "".join(c for c in text if c.isprintable() or c in "\n\t")
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def write(name, text):
+    """Write a report whole, or not at all. BadUse."""
+    path = Path(name)
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
+        ) as file:
+            file.write(text)
+        os.chmod(file.name, 0o644)
+        os.replace(file.name, path)
+    except OSError as error:
+        raise BadUse(f"{name} cannot be written: {error.strerror}") from None
