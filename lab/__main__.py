@@ -36,18 +36,40 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(argv=None):
-    """Run a command line, sys.argv by default; return its exit status."""
+    """Run a command line, sys.argv by default; return its exit status, whatever goes wrong."""
     argv = sys.argv[1:] if argv is None else argv
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - for as long as the process lives
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_DFL:  # not under nohup, for one
+            signal.signal(number, leave)
+    try:
+        status = run(argv)
+        sys.stdout.flush()
+        return status
+    except BadUse as error:
+        problem, status = error, 2
+    except KeyboardInterrupt:
+        problem, status = "interrupted", 128 + signal.SIGINT
+    except BrokenPipeError:  # whoever read has gone, and needs no word
+        hush()
+        return 128 + signal.SIGPIPE
+    except OSError as error:
+        hush()
+        problem, status = error, 1
+    name = argv[0] if argv and argv[0] in COMMANDS else ""
+    print(f"lab {name}".rstrip() + f": {problem}", file=sys.stderr)
+    return status
+
+
+def run(argv):
+    """Run a command line; return its exit status. BadUse, and whatever a command raises."""
     if not argv or argv[0] in ("-h", "--help"):
         print(welcome())
         return 0
     name, *rest = argv
     if name not in COMMANDS:
-        known = ", ".join(COMMANDS)
-        print(f"lab: there is no command {name!r}; there are {known}", file=sys.stderr)
-        return 2
+        raise BadUse(f"there is no command {name!r}; there are {', '.join(COMMANDS)}")
     command = importlib.import_module(COMMANDS[name])
     parser = Parser(
         prog=f"python3 -m lab {name}",
@@ -55,7 +77,7 @@ def main(argv=None):
         epilog=f"example: {command.EXAMPLE}",
     )
     command.add_arguments(parser)
-    return run(name, command, parser.parse_args(rest))
+    return command.main(parser.parse_args(rest))
 
 
 def welcome():
@@ -65,27 +87,9 @@ def welcome():
     return WELCOME.format(commands="\n".join(lines))
 
 
-def run(name, command, args):
-    """Run a command on its parsed arguments; return the exit status, whatever goes wrong."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) == signal.SIG_DFL:  # not under nohup, for one
-            signal.signal(number, leave)
-    try:
-        status = command.main(args)
-        sys.stdout.flush()
-        return status
-    except BadUse as error:
-        problem, status = error, 2
-    except KeyboardInterrupt:
-        problem, status = "interrupted", 128 + signal.SIGINT
-    except BrokenPipeError:
-        # Whoever read has gone. Python would try once more at its end, and complain.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 128 + signal.SIGPIPE
-    except OSError as error:
-        problem, status = error, 1
-    print(f"lab {name}: {problem}", file=sys.stderr)
-    return status
+def hush():
+    """Drop what is still to be printed: Python would try once more at its end, and complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def leave(number, frame):

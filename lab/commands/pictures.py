@@ -37,8 +37,7 @@ def write_files(args, trace):
 def write(name, content):
     """Write a text file. BadUse if that cannot be done."""
     try:
-        # What is no Unicode, which a worker may have said, is escaped: JSON reads it back.
-        with open(name, "w", encoding="utf-8", errors="backslashreplace") as file:
+        with open(name, "w", encoding="utf-8") as file:
             file.write(content)
     except OSError as error:
         raise BadUse(f"cannot write {name}: {error.strerror}") from None
