@@ -16,6 +16,7 @@ if CHROMIUM is None:
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 FLAGS += ["--disable-component-update", "--disable-sync"]
 LAST = 54
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
