@@ -97,17 +97,18 @@ class Bench:
         self.did.append(self._line(name, args, options, plan))
         args = [courier.con if arg is CON else arg for arg in args]
         plan = {point: list(a) if type(a) is list else a for point, a in (plan or {}).items()}
-        self.visits = []
+        visits = self.visits = []
         courier.start_free(name, *args, **options)
         while courier.stop:
             stop = courier.stop
-            self.visits.append(stop)
+            visits.append(stop)
             if look:
                 look(stop)
             answer = plan.get(stop.point, {})
             if type(answer) is list:
                 answer = answer.pop(0) if answer else {}
             courier.go(**answer)
+        self.visits = visits  # look may have had the other courier make a call
         self._look_after(name, courier, args)
         return courier.outcome
 
@@ -342,7 +343,8 @@ def say_answer(answer):
     """Return what a hook, clock or send was told to give, in words."""
     if type(answer) is list:
         return ", then ".join(map(say_answer, answer))
-    said = [f"raises {answer['error']}"] if "error" in answer else []
+    kind = "a subclass of " if answer.get("sub") else ""
+    said = [f"raises {kind}{answer['error']}"] if "error" in answer else []
     said += [f"gives {show(answer['value'])}"] if "value" in answer else []
     said += [f"changes its dict to {show(answer['change'])}"] if "change" in answer else []
     return " and ".join(said) or "goes on"
