@@ -5,13 +5,11 @@ has them. So it is known, without a trial and without a wait, whether a statemen
 Knows nothing of couriers: holders are process ids.
 """
 
-import contextlib
 import fcntl
 import os
 import re
 import struct
 import sys
-from dataclasses import dataclass, field
 
 PENDING = 0x40000000  # SQLite's lock bytes: file format, "pending byte"
 RESERVED = PENDING + 1
@@ -25,27 +23,39 @@ BEGINS = re.compile(r"\s*begin\s+(immediate|exclusive)\b", re.I)
 ENDS = re.compile(r"\s*(commit|end|release)\b", re.I)
 
 
-@dataclass
 class Holders:
-    """The pids that hold each of the four locks.
+    """The pids that hold the locks of one file, at the moment when it is made.
 
-    changed says whether the writer has changed a page: only then does its COMMIT shut readers out.
+    reserved, pending and exclusive are a pid or None, since one process alone can hold each. reader
+    is one of those that hold the shared lock, or None; readers() returns all of them, and is asked
+    only where one is not enough.
     """
 
-    shared: set = field(default_factory=set)
-    reserved: set = field(default_factory=set)
-    pending: set = field(default_factory=set)
-    exclusive: set = field(default_factory=set)
-    changed: bool = True
+    def __init__(self, reserved=None, pending=None, exclusive=None, readers=()):
+        self.reserved, self.pending, self.exclusive = reserved, pending, exclusive
+        self.reader = min(readers, default=None)
+        self.readers = lambda: set(readers)
 
     @property
     def writer(self):
         """The pid that holds the write lock, or None."""
-        return next(iter(self.reserved | self.pending | self.exclusive), None)
+        return self.reserved or self.pending or self.exclusive
+
+    def reads(self, pid):
+        """Tell whether pid holds the shared lock."""
+        return self.reader is not None and (self.reader == pid or pid in self.readers())
+
+    def others_read(self, pid):
+        """Tell whether another process than pid holds the shared lock."""
+        return self.reader is not None and (self.reader != pid or bool(self.readers() - {pid}))
+
+    def shut_out(self, pid):
+        """Tell whether another process than pid keeps new readers out."""
+        return self.pending not in (None, pid) or self.exclusive not in (None, pid)
 
     def only(self, pid):
         """Tell whether nobody but pid holds any lock."""
-        return not (self.shared | self.reserved | self.pending | self.exclusive) - {pid}
+        return self.writer in (None, pid) and not self.shut_out(pid) and not self.others_read(pid)
 
 
 def holders(fd):
@@ -53,49 +63,41 @@ def holders(fd):
 
     The caller keeps fd open: closing it would drop every lock that this process has on the file.
     """
-    if sys.platform == "linux":
-        with contextlib.suppress(FileNotFoundError):  # some sandboxes have no such file
-            return from_proc(os.fstat(fd).st_ino)
-    return from_fcntl(fd)
+    held = Holders()
+    if get_lock(fd, PENDING, SHARED + SHARED_SIZE - PENDING)[0] == fcntl.F_UNLCK:
+        return held
+    for name, place in (("pending", PENDING), ("reserved", RESERVED)):
+        kind, pid = get_lock(fd, place, 1)
+        if kind == fcntl.F_WRLCK:
+            setattr(held, name, pid)
+    kind, pid = get_lock(fd, SHARED, SHARED_SIZE)
+    if kind == fcntl.F_WRLCK:
+        held.exclusive = pid
+    elif kind == fcntl.F_RDLCK:
+        held.reader = pid
+        held.readers = lambda: all_readers(os.fstat(fd).st_ino) or {pid}
+    return held
 
 
-def from_proc(inode):
-    """Read /proc/locks, which knows every holder of every lock."""
-    found = Holders()
-    with open("/proc/locks", "rb", buffering=0) as file:
-        lines = file.readall().splitlines()
+def all_readers(inode):
+    """Return every pid with the shared lock; none where the system does not say.
+
+    /proc/locks stops all locking for a moment, so it is not for every step.
+    """
+    found = set()
+    try:
+        with open("/proc/locks", "rb", buffering=0) as file:
+            lines = file.readall().splitlines()
+    except FileNotFoundError:
+        return found
     ours = b":%d " % inode
     for line in lines:
-        if ours not in line:  # nearly all, and this is asked at every step
-            continue
-        fields = line.split()
-        if len(fields) != 8 or fields[1] != b"POSIX":
-            continue
-        writes, pid, first = fields[3] == b"WRITE", int(fields[4]), int(fields[6])
-        last = sys.maxsize if fields[7] == b"EOF" else int(fields[7])
-        # Neighbouring locks of one process and kind are shown as one.
-        if writes and first <= PENDING <= last:
-            found.pending.add(pid)
-        if writes and first <= RESERVED <= last:
-            found.reserved.add(pid)
-        if first <= SHARED <= last:
-            (found.exclusive if writes else found.shared).add(pid)
-    return found
-
-
-def from_fcntl(fd):
-    """Ask with F_GETLK, which names one holder of each lock; enough but for two readers."""
-    found = Holders()
-    for first, size, mine in (
-        (PENDING, 1, found.pending),
-        (RESERVED, 1, found.reserved),
-        (SHARED, SHARED_SIZE, found.shared),
-    ):
-        kind, pid = get_lock(fd, first, size)
-        if kind == fcntl.F_WRLCK and mine is found.shared:
-            found.exclusive.add(pid)
-        elif kind != fcntl.F_UNLCK:
-            mine.add(pid)
+        fields = line.split() if ours in line else ()
+        if len(fields) == 8 and fields[1] == b"POSIX" and fields[3] == b"READ":
+            # Neighbouring locks of one process and kind are shown as one.
+            last = SHARED if fields[7] == b"EOF" else int(fields[7])
+            if int(fields[6]) <= SHARED <= last:
+                found.add(int(fields[4]))
     return found
 
 
@@ -124,21 +126,18 @@ def must_wait(statement, pid, held, in_transaction=True):
     wants to write while another writes is not waiting: SQLite tells it BUSY at once, since waiting
     could never end.
     """
-    reads = pid in held.shared
-    others_read = bool(held.shared - {pid})
     others_write = held.writer not in (None, pid)
-    shut_out = bool((held.pending | held.exclusive) - {pid})
     begins = BEGINS.match(statement)
     if begins and begins[1].lower() == "exclusive":
-        return not reads if others_write else others_read
+        return not held.reads(pid) if others_write else held.others_read(pid)
     if begins:
-        return others_write and not reads
+        return others_write and not held.reads(pid)
     if WRITES.match(statement) or WITH_WRITE.match(statement):
         if others_write:
-            return not reads
-        return others_read and not in_transaction  # it commits at its end
+            return not held.reads(pid)
+        return not in_transaction and held.others_read(pid)  # it commits at its end
     if ENDS.match(statement):
-        return pid in held.reserved and held.changed and others_read
+        return held.reserved == pid and held.others_read(pid)
     if READS.match(statement):
-        return shut_out and not reads
+        return held.shut_out(pid) and not held.reads(pid)
     return False

@@ -55,7 +55,6 @@ class QueueFile:
     def __init__(self, path, empty=False):
         """Create the file at path with the schema, or as a place for open_queue if empty."""
         self.path = Path(path)
-        self._journal = f"{path}-journal"
         self._con = self._fd = None
         if not empty:
             self.con.executescript(SCHEMA)
@@ -154,9 +153,7 @@ class QueueFile:
     def holders(self):
         """Return the locks.Holders of the file."""
         _ = self.con
-        held = locks.holders(self._fd)
-        held.changed = os.path.exists(self._journal)  # made with the first change of a page
-        return held
+        return locks.holders(self._fd)
 
 
 def columns(con):
