@@ -8,7 +8,7 @@ one courier makes all the calls, one after the other.
 import random
 
 from checks.bench import CON
-from checks.results import Crashed, Failed
+from checks.results import Failed
 from lab.model import Model, Raised, ticket_of
 
 IDS = ("snack-1", "snack-2", "snack-3", "snack-4")
@@ -52,23 +52,25 @@ def play(bench, sequence):
 
 
 def shorten(bench, sequence):
-    """Return a part of a failing sequence that fails too, and of which no call can be left out."""
-    i = len(sequence)
-    while i:
+    """Return a part of a failing sequence that fails too, each call left out that can be."""
+    short = failing_part(bench, sequence) or sequence
+    i = len(short) - 1  # the last is the one that differs
+    while i > 0:
         i -= 1
-        fewer = sequence[:i] + sequence[i + 1 :]
-        if fails(bench, fewer):
-            sequence, i = fewer, len(fewer)
-    return sequence
+        shorter = failing_part(bench, short[:i] + short[i + 1 :])
+        if shorter:
+            short, i = shorter, min(i, len(shorter))
+    return short
 
 
-def fails(bench, sequence):
-    """Tell whether the worker does anything in these calls that the model does not."""
+def failing_part(bench, sequence):
+    """Return the calls up to the first that differs from the model; None if none does."""
+    calls = iter(sequence)
     try:
-        play(bench, sequence)
-    except (Failed, Crashed):
-        return True
-    return False
+        play(bench, calls)
+    except Failed:
+        return sequence[: len(sequence) - len(list(calls))]
+    return None
 
 
 def clauses(name, right, outcome):
@@ -120,7 +122,7 @@ def moments(model, now):
     for row in model.jobs:
         for column in ("available_at", "deadline", "lease_until"):
             if row[column] is not None and row[column] > now:
-                found += [row[column] - 1, row[column]]
+                found += [row[column] - 1, row[column], row[column]]
     return found
 
 
