@@ -18,6 +18,7 @@ import sqlite3
 import sys
 import threading
 import types
+from pathlib import Path
 
 from lab import audit, connections, describe, sender, wire
 
@@ -247,6 +248,8 @@ class Courier:
             return type(found.name, (base,), {})(found.value)
         if found.kind == "con":
             return self.connections.known[found.key - 1]
+        if found.kind == "path":
+            return Path(found.key)
         return Asker(self, found.key)
 
     def encode(self, value):

@@ -43,12 +43,17 @@ class Opaque:
 
 @dataclass(frozen=True, repr=False)
 class Ref:
-    """Something that lives in the courier: `con`, by number, or a callable that asks the stage."""
+    """Something that lives in the courier, by its kind and key.
+
+    A `con`, by number; a `path`, the pathlib.Path of a str; or a callable that asks the stage.
+    """
 
     kind: str
     key: object
 
     def __repr__(self):
+        if self.kind == "path":
+            return f"Path({self.key!r})"
         return "con" if self.kind == "con" else "fault" if self.key == "hook" else str(self.key)
 
 
