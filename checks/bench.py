@@ -28,7 +28,6 @@ FIRST_CLAUSE = {  # what a worker without the function is told to read
     "run_file": "8.2",
 }
 MOST_LINES = 40
-LOADABLE = "the file can be loaded"
 
 
 def job(job_id="snack-1", **columns):
@@ -116,13 +115,16 @@ class Bench:
         shown = ["con" if arg is CON else show(arg) for arg in args]
         shown += [f"{key}={show(value)}" for key, value in options.items()]
         notes = [f"{point}: {say_answer(answer)}" for point, answer in (plan or {}).items()]
-        return f"{name}({', '.join(shown)})" + (f"  # {'; '.join(notes)}" if notes else "")
+        line = f"{name}({', '.join(shown)})" + (f"  # {'; '.join(notes)}" if notes else "")
+        return self.stage.clean(line)
 
     def _open_first(self, courier, args):
         if not courier.ready():
             error = courier.loaded.error
             saw = f"loading it {courier.loaded}" if error else f"its process {courier.loaded}"
-            raise Crashed("0.12", self.evidence([LOADABLE], [saw], error))
+            evidence = self.evidence(["the file can be loaded"], [saw], error)
+            evidence.blocks = "all"
+            raise Crashed("0.12", evidence)
         self._no_trespass("", courier.loaded)
         if any(arg is CON for arg in args) and not courier.connect():
             self.unchecked(f"open_queue, on which this rests, {courier.outcome}")
@@ -131,11 +133,15 @@ class Bench:
         """Fail on what no call may do, whatever it returned (0.4, 0.5, 0.12)."""
         outcome = courier.outcome
         if outcome.how == "ended":
-            raise Crashed(
-                None, self.evidence([f"{name} returns or raises"], [self._crash(courier)])
-            )
-        if outcome.how == "missing":
-            self.fail([f"a function {name}"], ["there is none"], clause=FIRST_CLAUSE[name])
+            evidence = self.evidence([f"{name} returns or raises"], [self._crash(courier)])
+            evidence.blocks = "step" if outcome.ended.how == "hung" else ""
+            raise Crashed(None, evidence)
+        unwritten = outcome.how == "raised" and outcome.error.is_a("builtins.NotImplementedError")
+        if outcome.how == "missing" or unwritten:
+            saw = str(outcome) if unwritten else "there is none"
+            evidence = self.evidence([f"a function {name} that is written"], [saw])
+            evidence.blocks = "step"
+            raise Failed(FIRST_CLAUSE[name], evidence)
         self._no_trespass(name, outcome)
         for before, after in outcome.mutated:
             self.fail([f"the argument stays {show(before)}"], [show(after)], clause="0.4")
