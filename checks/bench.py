@@ -28,6 +28,7 @@ FIRST_CLAUSE = {  # what a worker without the function is told to read
     "run_file": "8.2",
 }
 MOST_LINES = 40
+OPENED = 'con = open_queue("queue.db")'
 
 
 def job(job_id="snack-1", **columns):
@@ -61,7 +62,7 @@ class Bench:
         """Lay out a new queue file with these rows of jobs (see `job`); empty: with no tables."""
         self.stage.fresh(empty)
         self.queue = self.stage.queue
-        self.did = [] if empty else ['con = open_queue("queue.db")']
+        self.did = [OPENED] if rows else []
         for row in rows:
             self._insert("jobs", row)
         for row in redrives:
@@ -126,7 +127,11 @@ class Bench:
             evidence.blocks = "all"
             raise Crashed("0.12", evidence)
         self._no_trespass("", courier.loaded)
-        if any(arg is CON for arg in args) and not courier.connect():
+        if all(arg is not CON for arg in args):
+            return
+        if OPENED not in self.did:
+            self.did.insert(0, OPENED)
+        if not courier.connect():
             self.unchecked(f"open_queue, on which this rests, {courier.outcome}")
 
     def _look_after(self, name, courier, args):

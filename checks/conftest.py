@@ -9,16 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from checks.bench import LOADABLE, Bench
-from checks.results import CRASHED, FAILED, PASSED, Crashed, Evidence, Result, Unchecked, Verdict
+from checks.bench import Bench
+from checks.results import FAILED, PASSED, Crashed, Evidence, Result, Unchecked, Verdict
 from lab.launcher import Launcher
-from lab.process import Ended
 from lab.stage import Stage
 
 REFERENCE = Path(__file__).parent.parent / "lab" / "worker.py"
 LIMIT_S = 3.0  # that one step of the worker may take; its own time-out for locks is 1 s
 STEPS = 8
-HUNG = str(Ended("hung"))
 
 
 def pytest_addoption(parser):
@@ -86,13 +84,12 @@ def time_left(config):
 def blocked_by(config, step):
     """Return what was seen earlier that makes a check of this step useless, or None.
 
-    A worker that cannot be loaded, or one that hung in this step: each more would cost seconds.
+    A worker that cannot be loaded, a function that is not written, or one that hung.
     """
     for result in config.lease_lab_results:
-        if result.result == CRASHED:
-            hung = result.step == step and any(HUNG in line for line in result.evidence.saw)
-            if hung or result.evidence.expected == [LOADABLE]:
-                return result.evidence.saw[0]
+        blocks = result.evidence.blocks
+        if blocks == "all" or (blocks == "step" and result.step == step):
+            return result.evidence.saw[0]
     return None
 
 

@@ -14,6 +14,7 @@ MARKS = {PASSED: "✔", FAILED: "✘", CRASHED: "✖", UNCHECKED: "?"}
 PLAIN_MARKS = {PASSED: "+", FAILED: "x", CRASHED: "!", UNCHECKED: "?"}
 COLOURS = {PASSED: "32", FAILED: "31", CRASHED: "31", UNCHECKED: "33", "head": "1", "dim": "2"}
 BAR = 20
+MOST_OTHERS = 12
 
 
 class Report:
@@ -55,9 +56,13 @@ class Report:
         if wrong or unchecked:
             first = (wrong or unchecked)[0]
             parts.append(self.failure(first))
-            others = [r for r in wrong + unchecked if r is not first]
+            if not any(r.result == PASSED for r in results if r.step == first.step):
+                said = self.words["begin"].format(**self.texts["step"][str(first.step)])
+                parts.append("\n".join(textwrap.wrap(said, self.width)))
+            others = [result for result in wrong if result is not first]
             if others:
-                lines = [self._line(result) for result in others]
+                lines = [self._line(result) for result in others[:MOST_OTHERS]]
+                lines += ["  …"] if len(others) > MOST_OTHERS else []
                 parts.append("\n".join([self.words["also"], *lines]))
         parts.append(self._total(results, seconds, counts))
         return "\n\n".join(parts)
@@ -114,9 +119,10 @@ class Report:
         if results and passed == len(results):
             lines = [self._paint(PASSED, self.words["all_passed"].format(**fields))]
             following = self.texts["step"].get(str(results[-1].step + 1))
+            said = self.words["finished"]
             if following:
                 said = self.words["next"].format(step=results[-1].step + 1, **following)
-                lines += textwrap.wrap(said, self.width)
+            lines += textwrap.wrap(said, self.width)
         else:
             lines = [self._paint(FAILED, self.words["not_all_passed"].format(**fields))]
         if counts["schedules"] or counts["kills"]:

@@ -15,7 +15,8 @@ class Evidence:
     """What a student is shown: what was done, expected and seen, each as lines of text.
 
     schedule replays a race or a kill, lanes is its picture as text; lines are (number, function) in
-    the worker's file where an error came from.
+    the worker's file where an error came from. blocks says what it makes useless to go on with:
+    "" nothing, "step" the rest of the step, "all" everything.
     """
 
     did: list = field(default_factory=list)
@@ -24,6 +25,7 @@ class Evidence:
     schedule: str | None = None
     lanes: str = ""
     lines: list = field(default_factory=list)
+    blocks: str = ""
 
 
 class Verdict(Exception):
