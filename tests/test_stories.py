@@ -107,7 +107,7 @@ WRONG = [  # (story, what is wrong, text of the reference or None for the end, t
         "the send is inside the transaction",
         None,
         SENT_INSIDE_THE_TRANSACTION,
-        "seen: blue waits for a lock, before begin. Read clause 7.3",
+        "seen: blue waits for amber's lock, before begin. Read clause 7.3",
     ),
     (
         "exhausted-then-redrive",

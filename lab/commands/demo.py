@@ -3,20 +3,15 @@
 Knows nothing of any one story: those are the files of lab/stories.
 """
 
-import sys
 from dataclasses import replace
 
 from lab import stories
-from lab.commands import BadUse, pictures, workerfile
+from lab.commands import BadUse, enter, pictures, workerfile
 from lab.show import text
 
 SENTENCE = "play a story of two couriers; without a name, list the stories"
 EXAMPLE = "python3 -m lab demo kill-after-send --html story.html"
 LEFT = 130  # the exit status of a demonstration that was left early, as with Ctrl-C
-
-
-class Left(Exception):
-    """Whoever looks on has seen enough."""
 
 
 def add_arguments(parser):
@@ -40,7 +35,7 @@ def main(args):
     print(f"{story.sentence}\nPromise: {story.promise}\n")
     try:
         trace = live(story, args.worker) if args.step else at_once(story, args.worker)
-    except Left:
+    except enter.Left:
         print("Left early: nothing was judged.")
         return LEFT
     pictures.write_files(args, trace)
@@ -64,7 +59,7 @@ def at_once(story, worker):
 def live(story, worker):
     """Play a story a step at a time, printing each as it happens; return its Trace.
 
-    Left if whoever looks on types q, or has no more to say.
+    enter.Left if whoever looks on types q, or has no more to say.
     """
     shown, pens = {}, []
 
@@ -74,27 +69,15 @@ def live(story, worker):
         print("Enter: the next step; q and Enter: leave.\n")
         print(pens[0].head())
         stage.watcher = show
-        wait_for_enter()
+        enter.wait()
 
     def show(step):
         print(pens[0].step(step))
-        wait_for_enter()
+        enter.wait()
 
-    # Not over a real socket: the request would time out while somebody explains it.
-    trace = stories.tell(replace(story, http=False), worker, prepare)
+    with enter.unseen():
+        # Not over a real socket: the request would time out while somebody explains it.
+        trace = stories.tell(replace(story, http=False), worker, prepare)
     shown.update(trace.data())  # now with its schedule
     print("\n".join(["", pens[0].rows(), "", pens[0].verdict(shown)]))
     return trace
-
-
-def wait_for_enter():
-    """Wait for a line on the standard input. Left if it is q, or if there is none."""
-    seen = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
-    if seen:
-        print("> ", end="")
-    sys.stdout.flush()
-    line = sys.stdin.readline() if sys.stdin else ""
-    if seen and line:
-        print("\x1b[A\x1b[2K", end="")  # the prompt and the Enter, so that the lanes stay whole
-    if line.strip().lower() == "q" or not line:
-        raise Left

@@ -105,7 +105,8 @@ def whereabouts(courier):
     if courier.loaded and courier.loaded.how != "returned":
         return f"{courier.name}'s worker cannot be loaded: it {courier.loaded}"
     if courier.name in courier.stage.state()["waiting"]:
-        return f"{courier.name} waits for a lock, before {courier.stop.point}"
+        holder = courier.stage.lock_holder() or "another"
+        return f"{courier.name} waits for {holder}'s lock, before {courier.stop.point}"
     if courier.stop:
         return f"{courier.name} stands before {courier.stop.point}"
     return f"{courier.name}'s call {courier.outcome}" if courier.outcome else f"{courier.name} idle"
