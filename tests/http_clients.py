@@ -51,28 +51,23 @@ def status_of(answer):
 
 
 class Impostor:
-    """A server on a free port that reads one request a connection, then calls part(connection).
-
-    hung_up is set when the test is over: a part that goes on for ever waits on it.
-    """
+    """A server on a free port that reads one request a connection, then calls part(connection)."""
 
     def __init__(self, part):
         self.part = part
         self.requests = []
-        self.hung_up = threading.Event()
 
     def __enter__(self):
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}/inbox"
-        self.thread = threading.Thread(target=self.serve)
+        self.thread = threading.Thread(target=self.serve, daemon=True)
         self.thread.start()
         return self
 
     def __exit__(self, *_):
-        self.hung_up.set()
         with suppress(OSError):
             self.listener.shutdown(socket.SHUT_RDWR)
-        self.thread.join()
+        self.thread.join(PATIENCE)
         self.listener.close()
 
     def serve(self):

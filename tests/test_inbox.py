@@ -227,6 +227,22 @@ def test_two_opened_inboxes_on_one_file_are_one_new(path):
         assert len(one.effects()) == 1
 
 
+def test_nobody_else_can_write_between_its_look_and_its_write(inbox, path):
+    tried = []
+
+    def intrude(statement):
+        if statement.startswith("select qty"):
+            with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as other:
+                try:
+                    other.execute("begin immediate")
+                except sqlite3.OperationalError as error:
+                    tried.append(str(error))
+
+    inbox._con.set_trace_callback(intrude)
+    assert inbox.accept(EVENT) == "new"
+    assert tried == ["database is locked"]
+
+
 def test_a_file_that_is_no_database_is_an_error_and_is_left_alone(path):
     path.write_bytes(b"these are 100 bytes of prose, and no SQLite file at all." * 4)
     before = path.read_bytes()

@@ -283,6 +283,19 @@ def test_a_listener_that_never_accepts_cannot_hold_it():
             sender(url, ERRORS, BRIEF)(EVENT)
 
 
+def test_a_listener_that_is_full_cannot_hold_it():
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as listener:
+        crowd = [socket.socket() for _ in range(5)]
+        for client in crowd:
+            client.setblocking(False)
+            client.connect_ex(listener.getsockname())
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/inbox"
+        with pytest.raises(Retryable, match="timed out"):
+            sender(url, ERRORS, BRIEF)(EVENT)
+        for client in crowd:
+            client.close()
+
+
 @pytest.mark.parametrize("length", ["1" + "0" * 15, "9" * 5000, "-1", "abc", "5, 5", "+37"])
 def test_a_length_that_lies_is_never_believed(length):
     start = f"HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n".encode()
