@@ -265,33 +265,32 @@ def test_a_word_that_came_too_late_is_said():
 # Bad use -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "words, said",
-    [
-        (["dmeo"], "lab: there is no command 'dmeo'; there are demo, "),
-        (["--version"], "there is no command '--version'"),
-        (["demo", "nope"], "no story is called 'nope'; there are kill-after-send, "),
-        (["demo", "--step"], "which story?"),
-        (["demo", "two-claims", "more"], "unrecognized arguments: more"),
-        (["demo", "two-claims", "--frob"], "unrecognized arguments: --frob"),
-        (["demo", "two-claims", "--worker"], "expected one argument"),
-        (["demo", "two-claims", "--worker", "/nope.py"], "there is no worker file /nope.py"),
-        (["demo", "two-claims", "--worker", "/"], "/ is a folder, not a worker file"),
-        (["demo", "two-claims", "--worker", "/dev/null"], "cannot be read as a worker file"),
-        (["demo", "two-claims", "--html", "/nope/x"], "cannot write /nope/x: No such file"),
-        (["demo", "two-claims", "--svg", "/"], "cannot write /: Is a directory"),
-        (["replay"], "required: SCHEDULE"),
-        (["replay", ""], "the schedule is empty"),
-        (["replay", "job", "amber:claim"], "put it between quotes"),
-        (["replay", "job amber:clam"], "schedule, word 2 ('amber:clam'): there is no call 'clam'"),
-        (["replay", "job amber>end"], "schedule, word 2 (amber>end): amber has done nothing yet"),
-        (["replay", "job job"], "job"),
-        (["replay", "job", "--worker", "/nope.py"], "there is no worker file /nope.py"),
-        (["receiver"], "required: --db"),
-        (["receiver", "--db", "x.db", "--port", "ten"], "a port is a number"),
-    ],
-    ids=" ".join,
-)
+BAD_USE = [  # (words, what is said of them)
+    (["dmeo"], "lab: there is no command 'dmeo'; there are "),
+    (["--version"], "there is no command '--version'"),
+    (["demo", "nope"], "no story is called 'nope'; there are kill-after-send, "),
+    (["demo", "--step"], "which story?"),
+    (["demo", "two-claims", "more"], "unrecognized arguments: more"),
+    (["demo", "two-claims", "--frob"], "unrecognized arguments: --frob"),
+    (["demo", "two-claims", "--worker"], "expected one argument"),
+    (["demo", "two-claims", "--worker", "/nope.py"], "there is no worker file /nope.py"),
+    (["demo", "two-claims", "--worker", "/"], "/ is a folder, not a worker file"),
+    (["demo", "two-claims", "--worker", "/dev/null"], "cannot be read as a worker file"),
+    (["demo", "two-claims", "--html", "/nope/x"], "cannot write /nope/x: No such file"),
+    (["demo", "two-claims", "--svg", "/"], "cannot write /: Is a directory"),
+    (["replay"], "required: SCHEDULE"),
+    (["replay", ""], "the schedule is empty"),
+    (["replay", "job", "amber:claim"], "put it between quotes"),
+    (["replay", "job amber:clam"], "schedule, word 2 ('amber:clam'): there is no call 'clam'"),
+    (["replay", "job amber>end"], "schedule, word 2 (amber>end): amber has done nothing yet"),
+    (["replay", "job job"], "job"),
+    (["replay", "job", "--worker", "/nope.py"], "there is no worker file /nope.py"),
+    (["receiver"], "required: --db"),
+    (["receiver", "--db", "x.db", "--port", "ten"], "a port is a number"),
+]
+
+
+@pytest.mark.parametrize("words, said", BAD_USE, ids=[" ".join(row[0]) for row in BAD_USE])
 def test_bad_use_gets_one_clear_line_and_2(words, said):
     run = lab(*words)
     assert run.returncode == 2
