@@ -13,8 +13,8 @@ from checks.mutants.mutant import Mutant, base_path
 
 CONTRACT = Path(__file__).parent.parent / "CONTRACT.md"
 NUMBERS = set(re.findall(r"^- \*\*(\d+\.\d+)\*\*", CONTRACT.read_text(encoding="utf-8"), re.M))
-# What 8.5 and 8.6 ask is a property of the whole, so they need no mutant of their own.
-BREAKABLE = NUMBERS - {"8.5", "8.6"}
+# 8.6 explains what 8.5 shows; no line of a worker can break it alone.
+BREAKABLE = NUMBERS - {"8.6"}
 
 
 def test_there_are_enough_mutants_of_enough_styles():
@@ -40,11 +40,11 @@ def test_every_mutant_differs_from_the_correct_workers_and_from_all_other_mutant
         assert first.setdefault(source(mutant), mutant.name) == mutant.name
 
 
-def test_every_mutant_names_a_clause_of_its_step():
+def test_every_mutant_names_a_clause_that_holds_at_its_step():
     for mutant in ALL:
         assert {mutant.clause, *mutant.also} <= NUMBERS, mutant.name
         assert mutant.clause not in mutant.also, mutant.name
-        assert mutant.clause.split(".")[0] in ("0", str(mutant.step)), mutant.name
+        assert int(mutant.clause.split(".")[0]) <= mutant.step, mutant.name
 
 
 def test_every_clause_that_a_worker_can_break_has_a_mutant():

@@ -233,8 +233,8 @@ MUTANTS = (
     ),
     Mutant(
         "remembers-idle-files",
-        "8.3",
-        "The number of jobs is read when the file is first opened, and no job is sought later.",
+        "8.2",
+        "A file that once had no job to claim is never looked into again.",
         "procedural",
         (
             ("def run_file(", "EMPTY = set()\n\n\ndef run_file("),
@@ -244,7 +244,7 @@ MUTANTS = (
                 "        if result is None:\n            EMPTY.add(os.fspath(path))\n        return result\n",
             ),
         ),
-        also=("8.2",),
+        also=("8.3",),
     ),
     Mutant(
         "works-on-a-copy",
@@ -264,7 +264,7 @@ MUTANTS = (
     Mutant(
         "counts-the-visit-first",
         "8.4",
-        "The attempt is counted in a transaction of its own before the claim: a kill leaves half of it.",
+        "Attempts are counted up and down again ahead of the claim, so a kill in between is seen.",
         "reference",
         (
             (
@@ -309,8 +309,8 @@ MUTANTS = (
     ),
     Mutant(
         "gives-back-what-it-cannot-tell",
-        "8.6",
-        "After an error the job is put back at once, as if it were sure that nothing was done.",
+        "7.6",
+        "run_file puts the job back after an error, as if it were sure that nothing was done.",
         "chatty",
         (
             (
@@ -320,6 +320,6 @@ MUTANTS = (
                 "        raise\n    finally:\n",
             ),
         ),
-        also=("7.6", "8.2", "8.5"),
+        also=("8.2", "8.5", "8.6"),
     ),
 )
