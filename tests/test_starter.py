@@ -39,6 +39,8 @@ def test_it_has_a_docstring_and_the_eight_functions_in_their_order_and_nothing_e
     assert ast.get_docstring(TREE)
     assert {type(node) for node in functions} == {ast.FunctionDef}
     assert [node.name for node in functions] == list(STEPS.values())
+    bodies = {tuple(type(part) for part in node.body) for node in functions}
+    assert bodies == {(ast.Expr, ast.Raise)}
 
 
 @each_step
