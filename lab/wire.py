@@ -96,7 +96,7 @@ class Encoder:
             tagged = self._into(value, kind, depth + 1)
             if tagged is not None:
                 return tagged
-        return self._opaque(value)
+        return self._opaque(value, kind)
 
     def _int(self, value):
         if -(10**30) < value < 10**30:
@@ -122,9 +122,12 @@ class Encoder:
                 return {"sub": [name, self.tag(plain, depth), type_name(value)]}
         return None
 
-    def _opaque(self, value):
-        # An address differs from run to run, and a trace must not.
-        text = re.sub(" at 0x[0-9a-f]+", "", safe(repr, value)) if self.room > 0 else ""
+    def _opaque(self, value, kind):
+        if kind is list or kind is tuple or kind is dict:
+            text = f"<{kind.__name__} of {len(value)}>"  # its repr could be as long as you like
+        else:
+            # An address differs from run to run, and a trace must not.
+            text = re.sub(" at 0x[0-9a-f]+", "", safe(repr, value)) if self.room > 0 else ""
         self.room -= len(text)
         return {"opaque": [type_name(value), text]}
 
