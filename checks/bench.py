@@ -9,7 +9,7 @@ import contextlib
 import sqlite3
 
 from checks.results import Crashed, Evidence, Failed, Unchecked
-from lab import explore, killpoints, wire
+from lab import explore, killpoints, schedule, wire
 from lab.calls import CLOCK, HOOK, SEND
 from lab.handle import show
 from lab.queuefile import PENDING_JOB, Locked
@@ -53,6 +53,7 @@ class Bench:
         self.visits = []  # Stops of the last call at hooks, clock and send, in order
         self.amber, self.blue = stage.amber, stage.blue
         self.queue = None
+        self.schedule = None  # what `play` has played, as text
         self.before = None  # all rows and counters as they were at the last scene or `mark`
         self.schedules = self.kills = 0
 
@@ -113,7 +114,7 @@ class Bench:
         return courier.outcome
 
     def _line(self, name, args, options, plan):
-        shown = ["con" if arg is CON else show(arg) for arg in args]
+        shown = ["con" if arg is CON else self.stage.clean(show(arg)) for arg in args]
         shown += [f"{key}={show(value)}" for key, value in options.items()]
         notes = [f"{point}: {say_answer(answer)}" for point, answer in (plan or {}).items()]
         line = f"{name}({', '.join(shown)})" + (f"  # {'; '.join(notes)}" if notes else "")
@@ -296,6 +297,16 @@ class Bench:
 
     # Races and kills -----------------------------------------------------------------------------
 
+    def play(self, text):
+        """Play the words of a schedule, see lab.schedule.parse; go on from the last ones."""
+        if not self.amber.ready():
+            self._open_first(self.amber, ())
+        missed = schedule.play(self.stage, schedule.parse(text))
+        self.schedule = self.stage.schedule()
+        self.did = [f"# the schedule {self.schedule}"]
+        if missed:
+            self.fail([f"the courier gets as far as {text.split()[-1]}"], missed)
+
     def every_schedule(self, pair, bound=2):
         """Play every schedule of an explore.Pair; fail on the first that comes out wrong."""
         contended = 0
@@ -339,7 +350,8 @@ class Bench:
 
     def evidence(self, expected, saw, error=None):
         """Return the Evidence of what was done so far."""
-        return Evidence(self.did[-MOST_LINES:], expected, saw, lines=error.lines if error else [])
+        lines = error.lines if error else []
+        return Evidence(self.did[-MOST_LINES:], expected, saw, self.schedule, lines=lines)
 
     def fail(self, expected, saw, clause=None, error=None):
         """Raise Failed; expected and saw are lines."""

@@ -50,25 +50,42 @@ def pytest_collection_modifyitems(config, items):
 
 
 @pytest.fixture(scope="session")
-def worker_stage(request):
-    """The stage on which all checks of a session try the worker."""
+def launcher():
+    """The one launcher of the session."""
     with Launcher() as launcher:
-        path = request.config.getoption("--worker")
-        with Stage(path, limit_s=LIMIT_S, launcher=launcher) as stage:
-            yield stage
+        yield launcher
+
+
+@pytest.fixture(scope="session")
+def worker_stage(request, launcher):
+    """The stage on which all checks of a session try the worker."""
+    with Stage(request.config.getoption("--worker"), launcher=launcher) as stage:
+        yield stage
 
 
 @pytest.fixture
 def bench(request, worker_stage):
     """The bench of one check."""
+    yield from bench_of(request, worker_stage)
+
+
+@pytest.fixture
+def http_bench(request, launcher):
+    """A bench whose sends go over HTTP, to a real receiver."""
+    with Stage(request.config.getoption("--worker"), http=True, launcher=launcher) as stage:
+        yield from bench_of(request, stage)
+
+
+def bench_of(request, stage):
+    """Yield a Bench on a stage; add what it tried to the session's counts."""
     config, clause = request.config, clause_of(request.node)
-    bench = Bench(worker_stage, clause, lambda: time_left(config))
+    bench = Bench(stage, clause, lambda: time_left(config))
     if time_left(config) <= 0:
         bench.unchecked("time is up")
     blocked = blocked_by(config, step_of(request.node))
     if blocked:
         bench.unchecked(f"this stopped it: {blocked}")
-    worker_stage.limit_s = min(LIMIT_S, time_left(config))
+    stage.limit_s = min(LIMIT_S, time_left(config))
     bench.scene()
     yield bench
     config.lease_lab_counts["schedules"] += bench.schedules
