@@ -157,8 +157,9 @@ class Courier:
             result["error"] = self.describe(error)
         finally:
             self.free = True
-        after = [self.encode(value) for value in given]
-        result["mutated"] = [[b, a] for b, a in zip(before, after, strict=True) if b != a]
+        pairs = [[b, self.encode(value)] for b, value in zip(before, given, strict=True)]
+        # As text, in which 1 is not True.
+        result["mutated"] = [[b, a] for b, a in pairs if json.dumps(b) != json.dumps(a)]
         result["connections"] = self.connections.conditions()
         return result
 
