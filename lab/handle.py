@@ -4,6 +4,7 @@ Knows nothing of what a call ought to do: that is for a check or a story to say.
 """
 
 from lab import calls, locks, wire
+from lab.delivery import LIMIT_MS
 from lab.outcome import NONSENSE, Outcome, Stop, heard_of, load_of, outcome_of, show, stop_of
 
 END = "end"
@@ -124,26 +125,26 @@ class Handle:
         """
         if answer.keys() - ANSWERS:
             raise TypeError(f"go() takes {', '.join(sorted(ANSWERS))}")
+        self._must_stand()
         given = answer.get("error", answer.get("value", ""))
         self.stage.log(f"{self.name}={given}" if answer else self.name)
         return self.stop if self._waits() else self._go(answer)
 
     def push(self):
         """Go on although it must wait for a lock: it waits for real, up to its time-out."""
+        self._must_stand()
         self.stage.log(f"{self.name}~")
         return self._go({})
 
     def go_to(self, point):
         """Go on until it stands at a point; return the Stop, or the Outcome if that came first.
 
-        A courier that must wait for another's lock stays where it is: the Stop is another one.
+        One that stands there already, or must wait for another's lock, stays where it is.
         """
-        self.stage.log(f"{self.name}>{point}")
         self._must_stand()
-        while self.stop and not self._waits():
+        self.stage.log(f"{self.name}>{point}")
+        while self.stop and self.stop.point != point and not self._waits():
             self._go({})
-            if self.stop and self.stop.point == point:
-                break
         return self.stop or self.outcome
 
     def finish(self):
@@ -172,7 +173,7 @@ class Handle:
 
     def _go(self, answer):
         """Go on from the stop, whatever the locks."""
-        left = self._must_stand()
+        left = self.stop
         if left.kind == "answer":
             return self._hear(left, answer)
         if left.kind == "send" and not answer:
@@ -187,7 +188,6 @@ class Handle:
     def _must_stand(self):
         if self.stop is None:
             raise RuntimeError(f"{self.name} has no call under way")
-        return self.stop
 
     def _message(self, answer):
         """Return go's answer as the courier takes it, and how a trace shows it."""
@@ -205,12 +205,11 @@ class Handle:
 
     def _send(self, left):
         """Deliver the send at which it stands, over HTTP or straight into the inbox."""
-        address = self.stage.post_address()
-        if address:
-            limit = self.stage.send_limit_ms
-            self.process.tell({"post": address, "timeout_ms": limit})
-            return self._take(self._listen(self.stage.wait_beside()), "send", left.text)
-        number, self._answer = self.stage.deliver(left.args[0] if left.args else None)
+        delivery = self.stage.delivery
+        if delivery.http:
+            self.process.tell({"post": delivery.url(), "timeout_ms": LIMIT_MS})
+            return self._take(self._listen(delivery.bell), "send", left.text)
+        number, self._answer = delivery.put(left.args[0] if left.args else None)
         if "value" not in self._answer:
             self.process.tell(self._free | self._answer)
             return self._arrive("send", left.text)
@@ -239,11 +238,11 @@ class Handle:
     def _listen(self, beside=None):
         """Return the process's next message, a Stop once the receiver has committed, or Ended.
 
-        beside is the stage's descriptor that tells of a commit, where one may come.
+        beside is the delivery's bell, where one may come.
         """
         message = self.process.wait(self.stage.limit_s, beside)
         if message is None:
-            self._release, number = self.stage.take_commit()
+            self._release, number = self.stage.delivery.take()
             return Stop("answer", f"answer to request {number}", self.stop.args)
         return message
 

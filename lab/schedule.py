@@ -69,9 +69,10 @@ def parse(text):
                                        enqueue (X: id), claim, finish (X: outcome), redrive (X: id),
                                        run_once or run_file
         COURIER  COURIER*N             goes on one step, or N
-        COURIER>POINT                  goes on until it stands before POINT: a hook's name, the
-                                       first word of a statement (begin, commit), clock, send,
-                                       answer; end is the end of the call
+        COURIER>POINT                  goes on until it stands before POINT (and stays if it does
+                                       already): a hook's name, the first word of a statement
+                                       (begin, commit), clock, send, answer; end is the end of
+                                       the call
         COURIER=X                      goes on, having got X from the hook, clock or send: a number,
                                        True, False, None, or the name of an error, which is raised
         COURIER~                       goes on although it must wait for a lock, for real
@@ -152,7 +153,10 @@ def play(stage, moves):
 def play_move(stage, number, move):
     """Play one Move; return why it could not be done, or None."""
     if move.verb == "job":
-        stage.put(move.argument, move.option or calls.JOB_ID)
+        try:
+            stage.put(move.argument, move.option or calls.JOB_ID)
+        except sqlite3.IntegrityError:
+            raise BadSchedule(f"schedule, word {number} ({move}): the id is taken") from None
         return None
     if move.verb == "tick":
         stage.tick(move.argument)

@@ -11,17 +11,14 @@ import os
 import re
 import shutil
 import tempfile
-import threading
 from pathlib import Path
-from queue import SimpleQueue
 
 from lab import calls, wire
+from lab.delivery import Delivery
 from lab.handle import Handle
-from lab.inbox import Inbox, Mismatch, must_be_event
 from lab.launcher import ROOT, Launcher
 from lab.process import Process
 from lab.queuefile import Locked, QueueFile, scratch_folder
-from lab.receiver import Receiver
 from lab.trace import Trace
 
 AMBER, BLUE = NAMES = ("amber", "blue")
@@ -39,7 +36,6 @@ class Stage:
     def __init__(self, worker, *, http=False, title=None, limit_s=10, launcher=None):
         self.worker = Path(worker)
         self.limit_s = limit_s
-        self.send_limit_ms = 60_000  # a real request may stand still as long as its courier
         self._http = http
         self._launcher, self._own_launcher = launcher or Launcher(), launcher is None
         self._room = Path(tempfile.mkdtemp(prefix="lease-lab-", dir=scratch_folder()))
@@ -47,9 +43,7 @@ class Stage:
         self._copy = self._room / "code" / self.worker.name
         self._source = self.worker.read_bytes()
         self._queues = self._inboxes = 0
-        self.queue = self.inbox = self._receiver = None
-        self._committed = SimpleQueue()  # one event a request: set lets the receiver answer
-        self._ready, self._commit_bell = os.pipe()
+        self.queue = self.delivery = None
         self.couriers = {name: Handle(name, self) for name in NAMES}
         self.trace = None
         self.watcher = None  # called with each step as it is recorded
@@ -68,19 +62,10 @@ class Stage:
         for courier in self.couriers.values():
             courier.dismiss()
         self.queue.close()
-        self._close_receiver()
+        self.delivery.close()
         if self._own_launcher:
             self._launcher.close()
-        os.close(self._ready)
-        os.close(self._commit_bell)
         shutil.rmtree(self._room, ignore_errors=True)
-
-    def _close_receiver(self):
-        if self._receiver:
-            self._receiver.__exit__(None, None, None)
-        if self.inbox:
-            self.inbox.close()
-        self._receiver = self.inbox = None
 
     def fresh(self, empty=False):
         """Begin anew: a new queue file and inbox, the clock at START_MS, no call under way.
@@ -115,7 +100,11 @@ class Stage:
 
     def _start_over(self):
         """Forget what happened: an empty inbox, the clock at START_MS."""
-        self._close_receiver()
+        if self.delivery:
+            self.delivery.close()
+        self._inboxes += 1
+        self.delivery = Delivery(self._room / f"inbox-{self._inboxes}.db", self._http)
+        self._rows = {"jobs": [], "redrives": []}
         self.clock = START_MS
         self.words = []  # of the schedule that has been played so far
 
@@ -151,69 +140,22 @@ class Stage:
         """Let ms pass on the clock."""
         self.log(f"+{ms}")
         self.clock += ms
-        self.add(None, "tick", f"{ms} ms pass")
+        self.add(None, "tick", f"{self.clock - ms} → {self.clock}")
 
     def note(self, text):
         """Say something to whoever looks on."""
         self.add(None, "note", text)
 
-    # The receiver --------------------------------------------------------------------------------
+    # The receiver's side -------------------------------------------------------------------------
+
+    @property
+    def inbox(self):
+        """The receiver's inbox, an inbox.Inbox, or None before the first send."""
+        return self.delivery.inbox
 
     def open_inbox(self):
         """Return the inbox, with the receiver before it if sends go over HTTP."""
-        if self.inbox is None:
-            if self._http:
-                self._inboxes += 1
-                path = self._room / f"inbox-{self._inboxes}.db"
-                self._receiver = Receiver(path, on_commit=self._hold).__enter__()
-                self.inbox = self._receiver.inbox
-            else:  # nobody but the stage opens it
-                self.inbox = Inbox(":memory:")
-        return self.inbox
-
-    def _hold(self, event, request):
-        """Keep the receiver from answering until the stage lets it; runs in the receiver."""
-        release = threading.Event()
-        self._committed.put((release, request))
-        os.write(self._commit_bell, b".")
-        release.wait(self.send_limit_ms / 1000)
-
-    def deliver(self, event):
-        """Take a send into the inbox, without HTTP; return (request number, its answer).
-
-        The answer is what the courier will hear: {"value": True}, or an error of the worker's.
-        """
-        inbox = self.open_inbox()
-        try:
-            must_be_event(event)
-        except ValueError:
-            number = inbox.arrived()
-            inbox.answered(number, 400, "refused")
-            return number, {"raise": {"class": "Permanent", "text": "the receiver answered 400"}}
-        number = inbox.arrived(event)
-        try:
-            inbox.accept(event, number)
-        except Mismatch:
-            inbox.answered(number, 409, "mismatch")
-            return number, {"raise": {"class": "Permanent", "text": "the receiver answered 409"}}
-        inbox.answered(number, 200)
-        return number, {"value": True}
-
-    def post_address(self):
-        """Return the receiver's URL, or None where sends do not go over HTTP."""
-        if not self._http:
-            return None
-        self.open_inbox()
-        return self._receiver.url
-
-    def wait_beside(self):
-        """Return the descriptor that is readable once the receiver has committed."""
-        return self._ready if self._http else None
-
-    def take_commit(self):
-        """Return (the event that lets the receiver answer, request number) of the newest commit."""
-        os.read(self._ready, 1)
-        return self._committed.get()
+        return self.delivery.open()
 
     # Looking -------------------------------------------------------------------------------------
 

@@ -3,8 +3,6 @@
 Judges nothing: the exit status only tells whether every word of the schedule could be done.
 """
 
-import sqlite3
-
 from lab import schedule
 from lab.commands import BadUse, pictures, workerfile
 from lab.show import text, words
@@ -46,5 +44,3 @@ def replay(script, worker, http):
             return schedule.play(stage, moves), stage.trace
     except schedule.BadSchedule as error:
         raise BadUse(str(error)) from None
-    except sqlite3.IntegrityError:
-        raise BadUse("the schedule puts in a job whose id is in the queue already") from None

@@ -25,7 +25,7 @@ MARKS = {
     "note": "–",
 }
 SAYS_ITSELF = ("sql", "note", "setup")
-VERDICTS = {True: "good", False: "bad", None: "bold"}
+VERDICTS = {True: "good", False: "bad"}
 JOB = ("id", "qty", "status", "attempts", "token", "owner")
 JOB += ("lease_until", "available_at", "deadline", "reason")
 NARROWEST = 60
@@ -189,12 +189,13 @@ class Lanes:
         """Return what a trace's verdict says, with the counts it rests on, and the schedule."""
         pen, state = self._pen, self._frame.state
         mark, ok, said, step = frames.verdict(trace)
-        mark += {True: " ok", False: " broken", None: ""}[ok]
+        mark += " broken" if ok is False else " ok"
         if step is not None:
             mark += f" at step {step}"
         inbox = _count(len(state["inbox"]), "inbox row")
         counts = [_count(state["requests"], "request"), inbox, _count(state["effects"], "effect")]
-        lines = [pen.paint(line, VERDICTS[ok]) for line in pen.fold(f"{mark}: {said}", 0, 2)]
+        lines = [] if ok is None else pen.fold(f"{mark}: {said}", 0, 2)
+        lines = [pen.paint(line, VERDICTS[ok]) for line in lines]
         schedule = pen.fold(f"schedule: {words.plain(trace['schedule'])}", 0, 2)
         return "\n".join([*lines, ", ".join(counts), *schedule])
 
