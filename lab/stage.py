@@ -7,7 +7,6 @@ inbox itself. Knows nothing of which order is worth playing: that is a story's o
 
 import contextlib
 import itertools
-import os
 import re
 import shutil
 import tempfile
