@@ -312,6 +312,20 @@ MUTANTS = (
         also=("4.5",),
     ),
     Mutant(
+        "token-follows-the-attempts",
+        "0.10",
+        "The token of a claim is taken from the attempts, which a redrive sets back.",
+        "rows",
+        (
+            (
+                'attempts=job["attempts"] + 1, token=job["token"] + 1)',
+                'attempts=job["attempts"] + 1, token=job["attempts"] + 1)',
+            ),
+            ('ticket.update(token=job["token"] + 1,', 'ticket.update(token=job["attempts"] + 1,'),
+        ),
+        also=("4.5", "4.6"),
+    ),
+    Mutant(
         "attempts-not-counted",
         "4.5",
         "A claim does not count as an attempt.",

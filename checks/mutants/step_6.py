@@ -166,20 +166,6 @@ MUTANTS = (
         also=("0.11", "6.3"),
     ),
     Mutant(
-        "token-follows-the-attempts",
-        "0.10",
-        "The token of a claim is taken from the attempts, so it starts again after a redrive.",
-        "rows",
-        (
-            (
-                'attempts=job["attempts"] + 1, token=job["token"] + 1)',
-                'attempts=job["attempts"] + 1, token=job["attempts"] + 1)',
-            ),
-            ('ticket.update(token=job["token"] + 1,', 'ticket.update(token=job["attempts"] + 1,'),
-        ),
-        also=("6.4",),
-    ),
-    Mutant(
         "release-before-audit",
         "6.3",
         "The job is released first, and the audit row is written after it.",
