@@ -1,4 +1,6 @@
-"""The results that whole transactions give: states that differ in one value must not be the same."""
+"""What whole transactions give: states that differ in one value must not be the same."""
+
+import itertools
 
 from lab.model import Model
 from lab.queuefile import PENDING_JOB
@@ -23,5 +25,5 @@ def test_worlds_that_differ_in_one_column_are_not_the_same():
 def test_each_step_of_run_once_that_changes_something_leads_to_another_state():
     passed = stations(world(), Call("amber", "run_once"))
     states = [station.state() for station in passed]
-    changed = [one != two for one, two in zip(states, states[1:], strict=False)]
+    changed = [one != two for one, two in itertools.pairwise(states)]
     assert changed == [False, True, True, False, True]  # the clock changes nothing
