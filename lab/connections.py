@@ -13,8 +13,8 @@ Plain = sqlite3.Connection  # as it was before any worker was loaded
 plain_connect = sqlite3.connect
 FACTORY = 5  # the place of factory among the arguments of sqlite3.connect
 MOST_TEXT = 4000  # characters of a statement that are told
-# What may look like a comment or a blank but is none comes first.
-TOKENS = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|(?:--[^\n]*|/\*.*?(?:\*/|$)|\s)+""", re.S)
+# Comments, and before them what may look like one but is none.
+COMMENTS = re.compile(r"""'[^']*'|"[^"]*"|--[^\n]*|/\*.*?(?:\*/|$)""", re.S)
 
 
 class Connections:
@@ -125,5 +125,6 @@ def condition(con):
 
 def one_line(text):
     """Return an SQL text without its comments and needless blanks, shortened."""
-    text = TOKENS.sub(lambda found: found[0] if found[0][0] in "'\"" else " ", text)
-    return text.strip()[:MOST_TEXT]
+    if "--" in text or "/*" in text:
+        text = COMMENTS.sub(lambda found: found[0] if found[0][0] in "'\"" else " ", text)
+    return " ".join(text.split())[:MOST_TEXT]

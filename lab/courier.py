@@ -127,7 +127,7 @@ class Courier:
     def code(self):
         """Return the worker's code; the first courier that compiles it keeps it for the others."""
         with contextlib.suppress(FileNotFoundError), open(self.kept, "rb") as file:
-            return marshal.load(file)
+            return marshal.loads(file.read())
         with open(self.path, "rb") as file:
             code = compile(file.read(), self.path, "exec", dont_inherit=True)
         with open(f"{self.kept}-{os.getpid()}", "wb") as file:
@@ -159,7 +159,8 @@ class Courier:
             self.free = True
         pairs = [[b, self.encode(value)] for b, value in zip(before, given, strict=True)]
         # As text, in which 1 is not True.
-        result["mutated"] = [[b, a] for b, a in pairs if json.dumps(b) != json.dumps(a)]
+        changed = [[b, a] for b, a in pairs if b is not a and json.dumps(b) != json.dumps(a)]
+        result["mutated"] = changed
         result["connections"] = self.connections.conditions()
         return result
 

@@ -15,6 +15,7 @@ PENDING = 0x40000000  # SQLite's lock bytes: file format, "pending byte"
 RESERVED = PENDING + 1
 SHARED = PENDING + 2
 SHARED_SIZE = 510
+LINUX, BSD = struct.Struct("@hhqqi4x"), struct.Struct("@qqihh")  # struct flock
 
 READS = re.compile(r"\s*(select|pragma|with|explain|values|attach|detach)\b", re.I)
 WRITES = re.compile(r"\s*(insert|update|delete|replace|create|drop|alter|reindex|vacuum)\b", re.I)
@@ -104,19 +105,12 @@ def all_readers(inode):
 def get_lock(fd, first, size):
     """Return (type, pid) of a lock that stands in the way of a write lock on these bytes."""
     if sys.platform == "linux":
-        layout = "@hhqqi"
-        asked = struct.pack(layout, fcntl.F_WRLCK, os.SEEK_SET, first, size, 0)
-        kind, _, _, _, pid = unpack(layout, fcntl.fcntl(fd, fcntl.F_GETLK, asked))
+        asked = LINUX.pack(fcntl.F_WRLCK, os.SEEK_SET, first, size, 0)
+        kind, _, _, _, pid = LINUX.unpack_from(fcntl.fcntl(fd, fcntl.F_GETLK, asked))
     else:  # macOS and the BSDs
-        layout = "@qqihh"
-        asked = struct.pack(layout, first, size, 0, fcntl.F_WRLCK, os.SEEK_SET)
-        _, _, pid, kind, _ = unpack(layout, fcntl.fcntl(fd, fcntl.F_GETLK, asked))
+        asked = BSD.pack(first, size, 0, fcntl.F_WRLCK, os.SEEK_SET)
+        _, _, pid, kind, _ = BSD.unpack_from(fcntl.fcntl(fd, fcntl.F_GETLK, asked))
     return kind, pid
-
-
-def unpack(layout, data):
-    """Unpack data whose end may be padding."""
-    return struct.unpack(layout, data[: struct.calcsize(layout)])
 
 
 def must_wait(statement, pid, held, in_transaction=True):

@@ -15,6 +15,7 @@ MOST_ROOM = 200_000  # characters of one value with all that is in it, about
 MOST_BITS = 14_000  # of an int: Python refuses to print more than 4300 decimal digits
 MOST_DEPTH = 3
 MOST_ITEMS = 64
+TO_JSON = json.JSONEncoder(separators=(",", ":"))
 BASES = {"int": int, "float": float, "str": str, "dict": dict}
 
 
@@ -234,7 +235,7 @@ def printable(text):
 
 def dumps(message):
     """Return one line of bytes for a message, a dict of what json can say."""
-    return json.dumps(message, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+    return TO_JSON.encode(message).encode() + b"\n"
 
 
 def loads(line):

@@ -176,12 +176,12 @@ def test_comments_and_blanks_of_a_statement_are_left_out(stage):
     body = '''
 con = sqlite3.connect(path, isolation_level=None)
 con.execute("""-- the choice
-    select  '--  no /* comment */', "seq" /* of all */
+    select  '-- no /* comment */', "seq" /* of all */
     from    jobs -- only once
 """)
 '''
     found, courier = run(stage, body)
-    assert found == ["select '--  no /* comment */', \"seq\" from jobs"]
+    assert found == ["select '-- no /* comment */', \"seq\" from jobs"]
     assert courier.outcome.how == "returned"
 
 
