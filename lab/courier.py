@@ -81,7 +81,7 @@ class Channel:
             except OSError:
                 os._exit(EXIT_NO_CHANNEL)
             line, self._unread = self._unread.split(b"\n", 1)
-            return json.loads(line)
+            return wire.loads(line)
 
 
 class Courier:

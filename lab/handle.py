@@ -158,9 +158,11 @@ class Handle:
         """
         self.stage.log(f"{self.name}>{END}")
         self._free = {"free": True}
-        while self.stop:
-            self._go({})
-        self._free = {}
+        try:
+            while self.stop:
+                self._go({})
+        finally:
+            self._free = {}
         return self.outcome
 
     def _waits(self):

@@ -83,8 +83,12 @@ class Launcher:
             return {"launcher": "gone", "strays": 0}
 
     def _ask(self, request, fds):
-        socket.send_fds(self._socket, [request.encode()], fds)
-        answer = self._socket.recv(4096)
+        try:
+            socket.send_fds(self._socket, [request.encode()], fds)
+            answer = self._socket.recv(4096)
+        except BaseException:  # Ctrl-C: the next answer would be to this request
+            self._socket.close()
+            raise
         if not answer:
             raise ConnectionResetError("the launcher is gone")
         return json.loads(answer)

@@ -149,6 +149,9 @@ class Process:
                     return self.end("closed")
                 elif ready:
                     self._drain()
+        except BaseException:  # Ctrl-C: what it says later would be taken for another answer
+            self.kill()
+            raise
         finally:
             if beside is not None:
                 self._poll.unregister(beside)

@@ -15,7 +15,7 @@ MOST_ROOM = 200_000  # characters of one value with all that is in it, about
 MOST_BITS = 14_000  # of an int: Python refuses to print more than 4300 decimal digits
 MOST_DEPTH = 3
 MOST_ITEMS = 64
-TO_JSON = json.JSONEncoder(separators=(",", ":"))
+TO_JSON, FROM_JSON = json.JSONEncoder(separators=(",", ":")), json.JSONDecoder()
 BASES = {"int": int, "float": float, "str": str, "dict": dict}
 
 
@@ -241,7 +241,7 @@ def dumps(message):
 def loads(line):
     """Return the dict that a line holds; ValueError for anything else."""
     try:
-        message = json.loads(line)
+        message = FROM_JSON.decode(line.decode())
     except (ValueError, RecursionError) as error:
         raise ValueError(f"not a message: {line[:200]!r}") from error
     if type(message) is not dict:

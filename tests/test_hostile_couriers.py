@@ -6,6 +6,10 @@ The workers are in tests/hostile. The hanging ones run with a short limit, which
 import gc
 import json
 import os
+import select
+import shutil
+import signal
+import subprocess
 import sys
 import threading
 import time
@@ -104,7 +108,7 @@ ENDS = [  # worker, function, arguments, what is said; with a limit if it is wai
     ("forged_lines", "claim", (), "wrote into the channel", LONG),
     ("closed_descriptors", "claim", (), "closed file descriptors", LONG),
     ("closed_and_silent", "claim", (), "closed file descriptors", LONG),
-    ("patched", "claim", ("json",), "broke down", LONG),
+    ("patched", "claim", ("json",), "returned 1", LONG),
     ("patched", "claim", ("sqlite3",), "returned 1", LONG),
     ("patched", "claim", ("os",), "broke down", LONG),
     ("patched", "claim", ("builtins",), "broke down", LONG),
@@ -312,6 +316,50 @@ def test_the_engine_leaks_no_descriptor_and_no_thread(worker):
         courier.call("run_file", path)
     courier.dismiss()
     assert (len(os.listdir("/dev/fd")), threading.active_count()) == before
+
+
+def test_ctrl_c_while_a_courier_hangs_leaves_a_stage_that_can_be_used(worker, launcher):
+    courier = worker("sleep")
+    courier.call("nothing")
+    pid = courier.process.pid
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            courier.call("claim")
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert not Path(f"/proc/{pid}").exists()
+    assert courier.call("nothing").how == "missing"
+
+
+STARTER = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from lab.stage import Stage
+stage = Stage(sys.argv[2])
+stage.amber.call("by_c")
+stage.amber.start("nothing")
+print(stage._launcher._process.pid, stage._launcher._mark, stage.queue.path.parent, flush=True)
+stage.amber.process.wait(60)
+"""
+
+
+def test_nothing_outlives_a_stage_that_was_killed():
+    worker = HOSTILE / "forks.py"
+    command = [sys.executable, "-c", STARTER, str(HOSTILE.parent.parent), str(worker)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        pid, mark, room = process.stdout.readline().split()
+        end = os.pidfd_open(int(pid))
+        process.kill()
+    assert select.select([end], [], [], LONG)[0], "the launcher ends with its stage"
+    os.close(end)
+    shutil.rmtree(room)
+    assert not [path for path in Path("/proc").glob("[0-9]*/environ") if mark in read(path)]
 
 
 def test_a_failure_says_its_class_and_its_words():
