@@ -30,17 +30,18 @@ class Stage:
     worker is the path of the worker file; the couriers run a copy of it. With http, a send goes
     over a real socket to a real receiver; without, it goes straight into the receiver's inbox.
     title starts a recording in `trace`. limit_s bounds every wait for a courier, in real seconds.
+    OSError if the file cannot be read; what is in it, nothing here minds.
     """
 
     def __init__(self, worker, *, http=False, title=None, limit_s=10, launcher=None):
         self.worker = Path(worker)
+        self._source = self.worker.read_bytes()
         self.limit_s = limit_s
         self._http = http
         self._launcher, self._own_launcher = launcher or Launcher(), launcher is None
         self._room = Path(tempfile.mkdtemp(prefix="lease-lab-", dir=scratch_folder()))
         (self._room / "code").mkdir()
         self._copy = self._room / "code" / self.worker.name
-        self._source = self.worker.read_bytes()
         self._queues = self._inboxes = 0
         self.queue = self.delivery = None
         self.couriers = {name: Handle(name, self) for name in NAMES}
