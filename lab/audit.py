@@ -44,6 +44,13 @@ STARTS_PROCESS = {
     "pty.spawn",
 }
 SENDS_SIGNAL = {"os.kill", "os.killpg"}
+FORBIDDEN = {  # what, as a trespass has it: how an error says it
+    "read": "read",
+    "write": "write",
+    "process": "start a process by",
+    "signal": "send a signal by",
+    "network": "connect to",
+}
 
 
 class Fence:
@@ -135,7 +142,9 @@ class Fence:
 
     def _forbid(self, what, name):
         self._trespass(what, name)
-        raise PermissionError(f"the lab forbids a worker to {what}: {Path(str(name)).name}")
+        raise PermissionError(
+            f"the lab forbids a worker to {FORBIDDEN[what]} {Path(str(name)).name}"
+        )
 
 
 def importer():

@@ -144,7 +144,7 @@ def outcome_of(message, clean):
     done = must_be(dict, message["done"])
     if "missing" in done:
         return Outcome("missing", value=must_be(str, done["missing"]))
-    rest = leftovers(message) | {
+    rest = leftovers(message, clean) | {
         "mutated": [tuple(wire.decode(value) for value in pair) for pair in done["mutated"]],
         "connections": [condition_of(con) for con in done["connections"]],
     }
@@ -157,9 +157,9 @@ def load_of(message, clean):
     """Return the Outcome that a courier's first message stands for: of loading the worker."""
     if "failed" in message:
         error = failure_of(message["failed"], clean)
-        return Outcome("raised", error=error, **leftovers(message))
+        return Outcome("raised", error=error, **leftovers(message, clean))
     names = [must_be(str, name) for name in message["loaded"]]
-    return Outcome("returned", value=names, **leftovers(message))
+    return Outcome("returned", value=names, **leftovers(message, clean))
 
 
 def failure_of(data, clean):
@@ -179,10 +179,10 @@ def condition_of(data):
     }
 
 
-def leftovers(message):
+def leftovers(message, clean):
     """Return what a message says of the process beside the call."""
     trespasses = [
-        {key: wire.printable(must_be(str, found[key])) for key in ("what", "name")}
+        {key: clean(must_be(str, found[key])) for key in ("what", "name")}
         for found in message["trespasses"]
     ]
     return {"trespasses": trespasses, "threads": must_be(int, message["threads"])}

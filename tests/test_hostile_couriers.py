@@ -123,12 +123,12 @@ ENDS = [  # worker, function, arguments, what is said; with a limit if it is wai
     ("memory", "endure", (), "did not come back", SHORT),
     ("files", "change_itself", (), "PermissionError: the lab forbids a worker to write", LONG),
     ("files", "delete_itself", (), "PermissionError: the lab forbids a worker to write", LONG),
-    ("files", "write_beside", (), "the lab forbids a worker to write: notes.txt", LONG),
-    ("files", "make_folder", (), "the lab forbids a worker to write: cache", LONG),
-    ("files", "delete", ("PATH",), "the lab forbids a worker to write: queue-1.db", LONG),
-    ("files", "read", ("KIT",), "the lab forbids a worker to read: worker.py", LONG),
+    ("files", "write_beside", (), "the lab forbids a worker to write notes.txt", LONG),
+    ("files", "make_folder", (), "the lab forbids a worker to write cache", LONG),
+    ("files", "delete", ("PATH",), "the lab forbids a worker to write queue-1.db", LONG),
+    ("files", "read", ("KIT",), "the lab forbids a worker to read worker.py", LONG),
     ("files", "import_the_kit", (), "No module named 'lab'", LONG),
-    ("signals", "parent", (), "the lab forbids a worker to signal", LONG),
+    ("signals", "parent", (), "the lab forbids a worker to send a signal by os.kill", LONG),
     ("signals", "stop", (), "stopped itself with SIGSTOP", SHORT),
     ("signals", "term", (), "died of SIGTERM", LONG),
     ("signals", "segfault", (), "died of SIGSEGV", LONG),
@@ -225,7 +225,7 @@ def test_a_worker_that_changed_its_file_is_loaded_as_it_was(worker):
 def test_what_a_worker_may_not_touch_is_noted(worker):
     courier = worker("files")
     outcome = courier.call("write_beside")
-    assert [found["what"] for found in outcome.trespasses] == ["write"]
+    assert outcome.trespasses == [{"what": "write", "name": "notes.txt"}]
     assert not (courier.stage._copy.parent / "notes.txt").exists()
 
 
