@@ -1,7 +1,8 @@
-"""The command that checks a worker: `checks/check.py N FILE`, and `lab check N FILE`.
+"""The command that checks a worker: `checks/check.py N FILE`, and `lab check [N] [FILE]`.
 
-Exit status: 0 passed, 1 not passed, 2 could not be run. Shows progress while it runs; writes the
-machines' reports whole, or not at all. What is right is for the checks to say.
+Without N it is the step that the student is at, without FILE the worker of the session that was
+started here. Exit status: 0 passed, 1 not passed, 2 could not be run. Shows progress while it runs;
+writes the machines' reports whole, or not at all. What is right is for the checks to say.
 """
 
 import json
@@ -12,7 +13,7 @@ import time
 from pathlib import Path
 from xml.etree import ElementTree
 
-from checks import environment, texts
+from checks import environment, target, texts
 from checks.report import Report
 from checks.results import CRASHED, PASSED, SCHEMA, UNCHECKED
 from lab.commands import BadUse
@@ -20,14 +21,24 @@ from lab.show.text import use_colour, use_unicode
 
 SENTENCE = "check a worker file, up to a step"
 EXAMPLE = "python3 -m lab check 4 lease/worker.py --hint"
-STEPS = range(1, 9)
 MOST_HINTS = 3
 
 
 def add_arguments(parser):
     """Declare the command line."""
-    parser.add_argument("step", metavar="N", type=int, choices=STEPS, help="check steps 1 to N")
-    parser.add_argument("worker", metavar="FILE", help="the worker file")
+    parser.add_argument(
+        "step",
+        metavar="N",
+        nargs="?",
+        type=target.step_or_file,
+        help="check steps 1 to N; without it, the step that you are at",
+    )
+    parser.add_argument(
+        "worker",
+        metavar="FILE",
+        nargs="?",
+        help="the worker file; without it, the one of the session that was started here",
+    )
     parser.add_argument("--only", action="store_true", help="check step N alone")
     parser.add_argument(
         "--hint",
@@ -43,43 +54,33 @@ def add_arguments(parser):
 def main(args, out=None):
     """Check as the parsed arguments say; return the exit status. BadUse."""
     out = out or sys.stdout
-    worker = worker_file(args.worker)
     environment.need_runner()
+    aim = target.find(args.step, args.worker)
     try:
         words = texts.load(args.language)
     except ValueError as error:
         raise BadUse(str(error)) from None
     look = {"colour": use_colour(out, os.environ), "unicode": use_unicode(out)}
-    report = Report(args.worker, words, hints=min(args.hint, MOST_HINTS), **look)
+    report = Report(aim.shown, words, hints=min(args.hint, MOST_HINTS), **look)
     began = time.monotonic()
-    results, counts = run_and_show(worker, args, report, out)
+    results, counts = run_and_show(aim, args.only, report, out)
     seconds = time.monotonic() - began
     print("\n" + report.end(results, seconds, counts), file=out, flush=True)
+    for line in aim.note(results):
+        print(line, file=out, flush=True)
     passed = bool(results) and all(result.result == PASSED for result in results)
     if args.json:
-        write(args.json, as_json(results, passed, args.step, seconds))
+        write(args.json, as_json(results, passed, aim.step, seconds))
     if args.junit:
-        write(args.junit, as_junit(results, args.step, seconds))
+        write(args.junit, as_junit(results, aim.step, seconds))
     return 0 if passed else 1
 
 
-def worker_file(name):
-    """Return the path of a worker file that can be read. BadUse."""
-    path = Path(name)
-    if path.is_dir():
-        raise BadUse(f"{name} is a folder, not a worker file")
-    if not path.exists():
-        raise BadUse(f"there is no file {name}")
-    if not path.is_file() or not os.access(path, os.R_OK):
-        raise BadUse(f"{name} cannot be read as a file")
-    return path
-
-
-def run_and_show(worker, args, report, out):
+def run_and_show(aim, only, report, out):
     """Run the checks, with a line a step and a bar where there is a terminal; return run's."""
     from checks.run import run  # not before pytest is known to be there
 
-    steps = [args.step] if args.only else list(range(1, args.step + 1))
+    steps = [aim.step] if only else list(range(1, aim.step + 1))
     print(report.head(steps) + "\n", file=out, flush=True)
     terminal = out.isatty()
     totals, done = {}, {}
@@ -100,7 +101,7 @@ def run_and_show(worker, args, report, out):
         elif over:
             print(report.step(result.step, mine), file=out, flush=True)
 
-    return run(worker, args.step, only=args.only, on_start=start, on_result=show)
+    return run(aim.worker, aim.step, only=only, on_start=start, on_result=show)
 
 
 def as_json(results, passed, step, seconds):

@@ -23,7 +23,8 @@ lease-lab: two couriers, one queue, and every race between them.
 
 {commands}
 
-Begin with:  python3 -m lab demo kill-after-send
+See it:      python3 -m lab demo kill-after-send
+Write it:    python3 -m lab start
 More of one: python3 -m lab COMMAND --help
 The rules:   CONTRACT.md; how to write a schedule: docs/schedules.md"""
 
@@ -64,7 +65,9 @@ def main(argv=None):
 
 def run(argv):
     """Run a command line; return its exit status. BadUse, and whatever a command raises."""
-    if not argv or argv[0] in ("-h", "--help"):
+    if not argv:
+        return where_you_are()
+    if argv[0] in ("-h", "--help"):
         print(welcome())
         return 0
     name, *rest = argv
@@ -77,7 +80,19 @@ def run(argv):
         epilog=f"example: {command.EXAMPLE}",
     )
     command.add_arguments(parser)
-    return command.main(parser.parse_args(rest))
+    return command.main(parser.parse_intermixed_args(rest))
+
+
+def where_you_are():
+    """Show where the session is that was started here, or else what there is; return 0. BadUse."""
+    from lab.commands import current
+
+    if current.found_here() is None:
+        print(welcome())
+        return 0
+    status = run(["status"])
+    print("all commands: python3 -m lab --help")
+    return status
 
 
 def welcome():

@@ -5,7 +5,13 @@ To add one, add a line to COMMANDS. Exit status: 0 all was well, 1 it was not, 2
 """
 
 COMMANDS = {
+    "start": "lab.commands.start",
     "check": "checks.command",
+    "watch": "lab.commands.watch",
+    "status": "lab.commands.status",
+    "history": "lab.commands.history",
+    "restore": "lab.commands.restore",
+    "save": "lab.commands.save",
     "demo": "lab.commands.demo",
     "replay": "lab.commands.replay",
     "explore": "lab.commands.explore",
