@@ -69,6 +69,12 @@ def stale(bench, ticket, now_ms=NOW, delay_ms=100):
         bench.returned(came, False)
 
 
+def counted(bench):
+    """Fail unless the last finish has changed the row of snack-1."""
+    changed = bench.queue.job() != bench.before["jobs"][0]
+    bench.equal(True, changed, "the finish counts, and changes the row")
+
+
 @clause("5.1")
 def test_the_ticket_is_a_dict_with_exactly_its_six_keys(bench):
     bench.scene(LEASED)
@@ -176,8 +182,8 @@ def test_a_ticket_is_stale_from_the_ms_on_at_which_the_deadline_comes(bench):
 def test_a_ticket_is_good_up_to_the_last_ms_of_the_lease(bench):
     for now_ms in (0, 1999):
         for row in (LEASED, LEASED | {"deadline": 2000}):
-            finish(bench, row, "permanent", now_ms)
-            bench.equal("dead", bench.queue.job()["status"], "status of snack-1")
+            finish(bench, row, "ok", now_ms)
+            counted(bench)
 
 
 @clause("5.2")
@@ -187,8 +193,8 @@ def test_an_older_ticket_of_the_same_courier_is_stale(bench):
     second = bench.call("claim", CON, "amber", 2000, 1000).value
     bench.mark()
     stale(bench, first, 2500)
-    bench.call("finish", CON, second, "permanent", 2500)
-    bench.equal("dead", bench.queue.job()["status"], "status of snack-1")
+    bench.call("finish", CON, second, "ok", 2500)
+    counted(bench)
     bench.mark()
     stale(bench, second, 2500)
 
