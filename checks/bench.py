@@ -104,6 +104,7 @@ class Bench:
         did what none may do.
         """
         courier = by or self.amber
+        self._in_time()
         self._open_first(courier, args)
         self.did.append(self._line(name, args, options, plan))
         args = [courier.con if arg is CON else arg for arg in args]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from checks.bench import Bench
-from checks.results import FAILED, PASSED, Crashed, Evidence, Result, Unchecked, Verdict
+from checks.results import FAILED, PASSED, UNCHECKED, Crashed, Evidence, Result, Unchecked, Verdict
 from lab.launcher import Launcher
 from lab.stage import Stage
 
@@ -80,8 +80,6 @@ def bench_of(request, stage):
     """Yield a Bench on a stage; add what it tried to the session's counts."""
     config, clause = request.config, clause_of(request.node)
     bench = Bench(stage, clause, lambda: time_left(config))
-    if time_left(config) <= 0:
-        bench.unchecked("time is up")
     blocked = blocked_by(config, step_of(request.node))
     if blocked:
         bench.unchecked(f"this stopped it: {blocked}")
@@ -90,6 +88,20 @@ def bench_of(request, stage):
     yield bench
     config.lease_lab_counts["schedules"] += bench.schedules
     config.lease_lab_counts["kills"] += bench.kills
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item):
+    """Do not even start a check once time is up: what pytest does around each takes time, too."""
+    if not step_of(item) or time_left(item.config) > 0:
+        return None
+    evidence = Evidence(saw=["time is up"])
+    unchecked = Result(step_of(item), clause_of(item), name_of(item), UNCHECKED, 0.0, evidence)
+    item.config.lease_lab_results.append(unchecked)
+    for when, outcome in (("call", "failed"), ("teardown", "passed")):
+        report = pytest.TestReport(item.nodeid, item.location, {}, outcome, "time is up", when)
+        item.ihook.pytest_runtest_logreport(report=report)
+    return True
 
 
 def time_left(config):
@@ -134,8 +146,12 @@ def result_of(item, call, verdict):
         result = verdict.result
     elif verdict is not None:  # the kit's own fault; never a pass
         result, evidence = FAILED, Evidence(saw=[f"the check itself broke: {verdict!r}"])
-    name = item.name.removeprefix("test_").replace("_", " ")
-    return Result(step_of(item), clause, name, result, call.duration, evidence)
+    return Result(step_of(item), clause, name_of(item), result, call.duration, evidence)
+
+
+def name_of(item):
+    """Return a check's sentence."""
+    return item.name.removeprefix("test_").replace("_", " ")
 
 
 def say(item, verdict):
