@@ -21,6 +21,7 @@ from lab.wire import Sub
 
 clause = pytest.mark.clause
 
+BESIDE = "+,./:;@[\\]^`{|}~"  # what stands next to the right characters in ASCII
 EVENT = {"id": "snack-1", "qty": 3}
 NOW, TTL = 1000, 9000
 KNOWN = (
@@ -57,7 +58,7 @@ def test_an_id_is_1_to_64_ascii_letters_digits_underscores_and_hyphens(bench):
     for job_id in RIGHT_IDENTIFIERS:
         accepted(bench, "enqueue", EVENT | {"id": job_id}, NOW, TTL)
     bench.mark()
-    for job_id in WRONG_IDENTIFIERS:
+    for job_id in [*WRONG_IDENTIFIERS, *BESIDE]:
         event = EVENT | {"id": job_id}
         bench.refused("enqueue", CON, event, NOW, TTL, clause=rule(job_id, "0.2"))
 
