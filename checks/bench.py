@@ -285,6 +285,7 @@ class Bench:
 
         Another connection must be able to read the old rows, and unable to write.
         """
+        self.did.append(f"# at {stop.text} another process looks at the queue")
         try:
             self.unchanged(clause)
         except Locked:

@@ -90,6 +90,7 @@ def unseen_until_commit(bench, write, clause):
         if stop.point in write.hooks:
             bench.hidden(stop, clause)
         else:
+            bench.did.append(f"# at {stop.text} another process looks at the queue")
             bench.rows(rows, clause)
             if not bench.lock_is_free():
                 right, saw = "at after-commit no lock is held", "another process cannot write"
@@ -165,7 +166,7 @@ def failing_at(bench, write, table, hooks, clause):
             trigger = f"create temp trigger fail_{change} {FAILS.format(change, table, action)}"
             bench.on_connection(trigger)
         outcome = write.call(bench)
-        bench.points(*hooks, clause=clause)
+        called_before(bench, hooks, f"the change of {table}", clause)
         bench.raised(outcome, "sqlite3.IntegrityError", clause="0.11")
         bench.unchanged("0.11")
         for change in ("insert", "update", "delete"):
@@ -175,11 +176,26 @@ def failing_at(bench, write, table, hooks, clause):
 
 def failing_at_each_column(bench, write, columns, hooks, clause):
     """A change of any one column of jobs fails: none but the hooks named have been called."""
+    failed = []
     for column in columns:
         write.scene(bench)
-        bench.on_connection(
-            f"create temp trigger fail {FAILS.format(f'update of {column}', 'jobs', 'abort')}"
-        )
+        fails = FAILS.format(f"update of {column}", "jobs", "abort")
+        bench.on_connection(f"create temp trigger fail {fails}")
         if write.call(bench).how == "raised":
-            bench.points(*hooks, clause=clause)
+            failed.append(column)
+            called_before(bench, hooks, f"the change of {column}", clause)
             bench.unchanged("0.11")
+    if not failed:
+        bench.unchecked("no column of jobs was changed by an update")
+
+
+def called_before(bench, hooks, change, clause):
+    """Fail unless just these hooks were called in a call that failed at a change."""
+    called = [stop.text for stop in bench.visits]
+    right = [f"hook {hook}" for hook in hooks]
+    if called != right:
+        bench.fail(
+            [f"called before {change}: {', '.join(right) or 'no hook'}"],
+            [f"called before {change}: {', '.join(called) or 'no hook'}"],
+            clause,
+        )
