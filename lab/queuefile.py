@@ -5,6 +5,7 @@ schema, so that a queue is right even where the worker under test is not. Knows 
 """
 
 import contextlib
+import functools
 import os
 import sqlite3
 from pathlib import Path
@@ -55,9 +56,9 @@ class QueueFile:
     def __init__(self, path, empty=False):
         """Create the file at path with the schema, or as a place for open_queue if empty."""
         self.path = Path(path)
-        self._con = self._fd = None
+        self._con = self._fd = self._version = self._rows = None
         if not empty:
-            self.con.executescript(SCHEMA)
+            self.path.write_bytes(blank())
 
     @property
     def con(self):
@@ -87,39 +88,55 @@ class QueueFile:
         names, marks = ", ".join(row), ", ".join(f":{name}" for name in row)
         self.con.execute(f"insert into {table} ({names}) values ({marks})", row)
 
-    def read(self, table):
-        """Return a table's rows as dicts, ordered by seq; [] for a table that is not there.
+    def read_all(self):
+        """Return all that a call must not change without leave, as it is committed now.
 
-        Locked if somebody shuts readers out.
+        {"jobs", "redrives": rows as dicts, ordered by seq; "counters": {table: last seq}}; empty
+        where a table is missing. Locked if somebody shuts readers out.
         """
         try:
-            return [dict(row) for row in self.con.execute(f"select * from {table} order by seq")]
+            # Asked after every call; the rows are read again only if somebody has written.
+            (others,) = self.con.execute("pragma data_version").fetchone()
+            version = others, self.con.total_changes
+            if version != self._version:
+                self._rows = {
+                    "jobs": self._read("select * from jobs order by seq"),
+                    "redrives": self._read("select * from redrives order by seq"),
+                    "counters": self._read("select name, seq from sqlite_sequence"),
+                }
+                self._version = version
+        except sqlite3.OperationalError as error:
+            raise Locked(str(error)) from error
+        counters = {row["name"]: row["seq"] for row in self._rows["counters"]}
+        return {
+            "jobs": [dict(row) for row in self._rows["jobs"]],
+            "redrives": [dict(row) for row in self._rows["redrives"]],
+            "counters": counters,
+        }
+
+    def _read(self, query):
+        try:
+            return self.con.execute(query).fetchall()
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode == sqlite3.SQLITE_ERROR:  # no such table
                 return []
-            raise Locked(str(error)) from error
+            raise
 
     def jobs(self):
         """Return the rows of jobs."""
-        return self.read("jobs")
+        return self.read_all()["jobs"]
 
     def redrives(self):
         """Return the rows of redrives."""
-        return self.read("redrives")
+        return self.read_all()["redrives"]
+
+    def counters(self):
+        """Return the AUTOINCREMENT counters: {table: last seq}."""
+        return self.read_all()["counters"]
 
     def job(self, job_id="snack-1"):
         """Return one job's row as a dict, or None."""
         return next((row for row in self.jobs() if row["id"] == job_id), None)
-
-    def counters(self):
-        """Return the AUTOINCREMENT counters: {table: last seq}."""
-        if not self.columns():
-            return {}
-        return dict(tuple(row) for row in self.con.execute("select name, seq from sqlite_sequence"))
-
-    def read_all(self):
-        """Return all that a call must not change without leave: both tables and the counters."""
-        return {"jobs": self.jobs(), "redrives": self.redrives(), "counters": self.counters()}
 
     def restore(self, saved):
         """Put back what read_all gave; Locked if somebody holds a lock."""
@@ -164,6 +181,14 @@ def columns(con):
         for (name,) in map(tuple, tables.fetchall())
         if not name.startswith("sqlite_")
     }
+
+
+@functools.cache
+def blank():
+    """Return the bytes of a queue file with the schema and no rows."""
+    with contextlib.closing(sqlite3.connect(":memory:")) as con:
+        con.executescript(SCHEMA)
+        return con.serialize()
 
 
 def right_columns():

@@ -173,7 +173,8 @@ class Stage:
         """Return the state that a trace's step shows; the rows as last seen while locked."""
         held = self.queue.holders()
         with contextlib.suppress(Locked):
-            self._rows = {"jobs": self.queue.jobs(), "redrives": self.queue.redrives()}
+            rows = self.queue.read_all()
+            self._rows = {"jobs": rows["jobs"], "redrives": rows["redrives"]}
         inbox = self.inbox
         return {
             "clock": self.clock,
