@@ -280,6 +280,22 @@ class Bench:
                 return False
         return True
 
+    def hidden_until_commit(self, name, *args):
+        """Have amber make a call; fail unless its write is `hidden` at COMMIT; return the Outcome.
+
+        For a call without hooks.
+        """
+        courier = self.amber
+        self._open_first(courier, args)
+        self.did.append(f"{self._line(name, args, {}, None)}  # as far as its COMMIT")
+        courier.start(name, *[courier.con if arg is CON else arg for arg in args])
+        if courier.stop:
+            courier.go_to("commit")
+        if courier.stop is None:
+            self.fail(["one transaction, ended by COMMIT"], [f"no COMMIT; it {courier.outcome}"])
+        self.hidden(courier.stop)
+        return courier.finish()
+
     def hidden(self, stop, clause=None):
         """Fail unless a write is under way that nobody sees yet (0.6), at a hook before COMMIT.
 

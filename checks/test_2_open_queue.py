@@ -1,10 +1,12 @@
 """Step 2: a queue that outlives its process. open_queue (2.1-2.6)."""
 
+import contextlib
 import sqlite3
 
 import pytest
 
-from checks.bench import job
+from checks.bench import job, say_row
+from checks.wrong_types import LATEST
 from lab.courier import LIMITS
 from lab.explore import Pair
 from lab.queuefile import COLUMNS, SCHEMA
@@ -14,6 +16,8 @@ clause = pytest.mark.clause
 
 JOBS, REDRIVES = SCHEMA.split(";")[:2]
 AUDIT = {"id": "snack-3", "token": 3, "at_ms": 900, "note": "again"}
+LARGEST = {"qty": 1000, "attempts": 16, "max_attempts": 16, "token": 10**15, "owner": "x" * 64}
+LARGEST |= {"available_at": LATEST, "deadline": 10**15, "lease_until": 10**15}
 PAGE = 65536  # bytes, the largest that SQLite has
 ODD_NAME = "snack queue #1 50%25?mode=ro&x.db"
 
@@ -98,16 +102,17 @@ def test_the_rules_of_the_schema_hold(bench):
     for status in ("", "Pending", "retry", "finished"):
         does_not_take(bench, "jobs", job(status=status))
     for status in ("pending", "leased", "done", "dead"):
-        insert(con, "jobs", job(status, status=status))
+        takes(bench, "jobs", job(status, status=status))
     does_not_take(bench, "jobs", job("done", qty=4))
+    takes(bench, "jobs", job("DONE", **LARGEST))
     for table, right in ("jobs", job("snack-8")), ("redrives", AUDIT):
-        first = insert(con, table, right)
+        first = takes(bench, table, right)
         con.execute(f"delete from {table} where seq = {first}")
-        second = insert(con, table, right)
+        second = takes(bench, table, right)
         if second <= first:
             done = f"{table}: a row with seq {first} was deleted, and a new one inserted"
             bench.fail([f"{done}: seq {first + 1}"], [f"seq {second}"])
-    insert(con, "redrives", AUDIT)
+    takes(bench, "redrives", AUDIT)
 
 
 def insert(con, table, row):
@@ -117,13 +122,27 @@ def insert(con, table, row):
     return con.execute(statement, list(row.values())).lastrowid
 
 
+def takes(bench, table, row):
+    """Insert a row; return its seq. Fail if the table does not take it."""
+    try:
+        return insert(bench.queue.con, table, row)
+    except sqlite3.IntegrityError as error:
+        return bench.fail([f"{table} takes {say_row(row)}"], [f"IntegrityError: {error}"], "2.1")
+
+
 def does_not_take(bench, table, row):
     """Fail if a table takes a row that its rules forbid."""
-    try:
+    with contextlib.suppress(sqlite3.IntegrityError):
         insert(bench.queue.con, table, row)
-    except sqlite3.IntegrityError:
-        return
-    bench.fail([f"{table} does not take this row"], [f"it took {row}"], "2.1")
+        bench.fail([f"{table} does not take this row"], [f"it took {say_row(row)}"], "2.1")
+
+
+@clause("0.6")
+def test_readers_are_not_shut_out_while_tables_are_created(bench):
+    prepare(bench, JOBS, "insert into jobs values (1, 'a', 1, 'done', 1, 1, 1, 1, 2, '', 2, '')")
+    bench.mark()
+    bench.hidden_until_commit("open_queue", str(bench.queue.path))
+    has_the_schema(bench)
 
 
 @clause("2.2")

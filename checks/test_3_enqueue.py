@@ -193,14 +193,8 @@ def test_an_insert_that_fails_leaves_nothing_behind(bench):
 def test_until_commit_nobody_else_can_write_or_see_the_job(bench):
     enqueue(bench, EVENT)
     bench.mark()
-    bench.did.append("enqueue(con, {'id': 'snack-2', 'qty': 3}, 1000, 9000), as far as its COMMIT")
-    amber = bench.amber
-    amber.start("enqueue", amber.con, {"id": "snack-2", "qty": 3}, NOW, TTL)
-    amber.go_to("commit")
-    if amber.stop is None:
-        bench.fail(["one transaction, ended by COMMIT"], [f"no COMMIT; it {amber.outcome}"])
-    bench.hidden(amber.stop, "0.6")
-    bench.returned(amber.finish(), True)
+    outcome = bench.hidden_until_commit("enqueue", CON, EVENT | {"id": "snack-2"}, NOW, TTL)
+    bench.returned(outcome, True)
 
 
 @clause("3.5")
