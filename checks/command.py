@@ -7,9 +7,11 @@ writes the machines' reports whole, or not at all. What is right is for the chec
 
 import json
 import os
+import signal
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -63,7 +65,8 @@ def main(args, out=None):
     look = {"colour": use_colour(out, os.environ), "unicode": use_unicode(out)}
     report = Report(aim.shown, words, hints=min(args.hint, MOST_HINTS), **look)
     began = time.monotonic()
-    results, counts = run_and_show(aim, args.only, report, out)
+    with interruptible():
+        results, counts = run_and_show(aim, args.only, report, out)
     seconds = time.monotonic() - began
     print("\n" + report.end(results, seconds, counts), file=out, flush=True)
     for line in aim.note(results):
@@ -74,6 +77,28 @@ def main(args, out=None):
     if args.junit:
         write(args.junit, as_junit(results, aim.step, seconds))
     return 0 if passed else 1
+
+
+@contextmanager
+def interruptible():
+    """Let a closed terminal and SIGTERM end the checks as Ctrl-C does: pytest heeds only that."""
+    came = []
+
+    def interrupt(number, frame):
+        came.append(number)
+        raise KeyboardInterrupt
+
+    numbers = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) != signal.SIG_IGN]
+    before = {number: signal.signal(number, interrupt) for number in numbers}
+    try:
+        yield
+    except KeyboardInterrupt:
+        if came:
+            sys.exit(128 + came[0])
+        raise
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def run_and_show(aim, only, report, out):

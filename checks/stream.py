@@ -19,6 +19,7 @@ if __name__ == "__main__":
 
 from checks.results import Evidence, Result
 
+DEADLINE_S = 60.0  # a check that can be stopped at any time may take its time
 LEAVE_S = 3.0  # how long a check may take to end once it is told to
 FILES, RESULT, END, BROKEN = "files", "result", "end", "broken"
 
@@ -96,6 +97,7 @@ def main(worker, step, only=False):
         worker,
         int(step),
         only=bool(only),
+        deadline_s=DEADLINE_S,
         on_start=lambda files: say(FILES, files),
         on_result=lambda result: say(RESULT, asdict(result)),
     )
