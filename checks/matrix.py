@@ -11,6 +11,7 @@ import tempfile
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+from checks import reach
 from checks.mutants import ALL, source
 from checks.mutants.mutant import base_path
 from checks.results import CRASHED, FAILED, PASSED
@@ -35,34 +36,57 @@ checks failed at the mutant's step, in order. The mutants are in `checks/mutants
 
 
 def pool():
-    """Return a pool of processes, one a core, that run `try_mutant` and `try_correct`."""
+    """Return a pool of processes, one a core, that run what is called try_ here."""
     # Not forked: whoever asks may have threads.
     return ProcessPoolExecutor(os.cpu_count(), multiprocessing.get_context("spawn"))
 
 
-def try_mutant(mutant, only=False):
-    """Check a mutant; return its results that are no pass, as (step, clause, result).
+def try_mutant(mutant):
+    """Check a mutant until it is clear what why_alive says; return its results that are no pass.
 
-    The steps before its own are run too, and no more checks than it takes to judge it; or its own
-    step alone, but the whole of it.
+    They are (step, clause, result). The steps before its own are run too, unless it cannot differ
+    there from the correct worker that it was made from.
     """
+    first = reach.first_step(base_path(mutant.base).read_text("utf-8"), source(mutant))
+    seen = []
+
+    def is_clear(result):
+        if result.result != PASSED:
+            seen.append(short(result))
+        return len(seen) == NAMED_FIRST or (seen and why_alive(mutant, seen) is None)
+
+    return no_passes(mutant, only=first >= mutant.step, on_result=is_clear)
+
+
+def try_step(mutant):
+    """Check the whole of a mutant's step, and it alone; return as try_mutant does."""
+    return no_passes(mutant, only=True)
+
+
+def no_passes(mutant, **options):
+    """Run the checks up to a mutant's step; return its results that are no pass."""
     with tempfile.TemporaryDirectory(prefix="lease-lab-") as room:
         path = Path(room) / "worker.py"
         path.write_text(source(mutant), encoding="utf-8")
-        return no_passes(path, mutant.step, only=only, stop_after=None if only else NAMED_FIRST)
+        return check(path, mutant.step, **options)
 
 
 def try_correct(base):
-    """Check a correct worker, by its name in `Mutant.base`, as try_mutant does, in all steps."""
-    return no_passes(base_path(base), STEPS[-1])
+    """Check a correct worker, by its name in `Mutant.base`, in all steps, as try_mutant does."""
+    return check(base_path(base), STEPS[-1])
 
 
-def no_passes(path, step, **options):
+def check(path, step, **options):
     """Return the results of a worker file that are no pass."""
     from checks.run import run  # needs pytest, which the command line must be able to do without
 
     results, _ = run(path, step, deadline_s=PATIENCE_S, **options)
-    return [(r.step, r.clause, r.result) for r in results if r.result != PASSED]
+    return [short(result) for result in results if result.result != PASSED]
+
+
+def short(result):
+    """Return what counts of a Result here."""
+    return result.step, result.clause, result.result
 
 
 def why_alive(mutant, results):
@@ -92,7 +116,7 @@ def main(args):
     mutants = [mutant for mutant in ALL if args.step in (None, mutant.step)]
     found = {}
     with pool() as processes:
-        tried = [processes.submit(try_mutant, mutant, only=True) for mutant in mutants]
+        tried = [processes.submit(try_step, mutant) for mutant in mutants]
         for mutant, trial in zip(mutants, tried, strict=True):
             found[mutant] = list(dict.fromkeys(clause for _, clause, _ in trial.result()))
             if sys.stderr.isatty():

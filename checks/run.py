@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from checks.results import PASSED
-
 HERE = Path(__file__).parent
 DEADLINE_S = 9.0  # no check starts after it; 12 s in all is the promise
 
@@ -18,8 +16,8 @@ DEADLINE_S = 9.0  # no check starts after it; 12 s in all is the promise
 class Listener:
     """A pytest plugin that hands on each result as it comes, and how many are to come."""
 
-    def __init__(self, on_start, on_result, stop_after):
-        self.on_start, self.on_result, self.stop_after = on_start, on_result, stop_after
+    def __init__(self, on_start, on_result):
+        self.on_start, self.on_result = on_start, on_result
         self.config = self.session = None
 
     def pytest_collection_finish(self, session):
@@ -30,35 +28,26 @@ class Listener:
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report):
         results = self.config.lease_lab_results
-        if report.when != "teardown" or not results:
-            return
-        if self.on_result:
-            self.on_result(results[-1])
-        if self.stop_after and sum(r.result != PASSED for r in results) >= self.stop_after:
+        over = report.when == "teardown" and results
+        if self.on_result and over and self.on_result(results[-1]):
             self.session.shouldfail = "enough is known"
 
 
-def run(
-    worker,
-    step,
-    *,
-    only=False,
-    deadline_s=DEADLINE_S,
-    stop_after=None,
-    on_start=None,
-    on_result=None,
-):
+def run(worker, step, *, only=False, deadline_s=DEADLINE_S, on_start=None, on_result=None):
     """Check a worker file; return (results in the order of the steps, counts).
 
-    step is 1 to 8; only: that step alone; stop_after: the number of results that are no pass after
-    which no other check is run. counts is {"schedules", "kills"}, how many were tried.
+    step is 1 to 8; only: that step alone. counts is {"schedules", "kills"}, how many were tried.
     on_start(files) is called with the file name of each check to come, on_result(result) after
-    each. RuntimeError if pytest itself fails.
+    each; if that returns something true, no other check is run. RuntimeError if pytest itself
+    fails.
     """
-    listener = Listener(on_start, on_result, stop_after)
-    options = [str(HERE), f"--rootdir={HERE.parent}", "-c", str(HERE.parent / "pyproject.toml")]
+    listener = Listener(on_start, on_result)
+    steps = [step] if only else range(1, step + 1)
+    options = [str(file) for number in steps for file in HERE.glob(f"test_{number}_*.py")]
+    options += [f"--rootdir={HERE.parent}", "-c", str(HERE.parent / "pyproject.toml")]
     options += ["--worker", str(worker), "--step", str(step), "--deadline", str(deadline_s)]
     options += ["-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:faulthandler"]
+    options += ["-p", "no:unraisableexception", "-p", "no:threadexception"]  # they cost time
     options += ["-p", "no:logging", "--assert=plain", "--capture=no", "-o", "addopts="]
     options += ["--only"] if only else []
     written = sys.dont_write_bytecode

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from checks import matrix
+from checks import matrix, reach
 from checks.mutants import ALL
 from checks.mutants.mutant import HOUSE
 
@@ -76,3 +76,23 @@ def test_the_matrix_marks_a_mutant_s_own_clause_and_those_that_break_with_it():
     assert lines[3].split() == [one.name, "+", "#"]
     assert lines[4].split() == [two.name, ".", "-"]
     assert "1 of 2 wrong workers found" in drawn
+
+
+def test_a_change_reaches_the_steps_whose_functions_use_it():
+    before = """
+import re
+LIMIT = 3
+def check(value): return value < LIMIT
+def retry_delay(): return 1
+def claim(): return check(1)
+def run_once(): return claim()
+"""
+    for old, new, step in (
+        ("return 1", "return 2", 1),
+        ("LIMIT = 3", "LIMIT = 4", 4),
+        ("value < LIMIT", "value <= LIMIT", 4),
+        ("return claim()", "return claim() or 0", 7),
+        ("import re\n", "import re\nprint(1)\n", 1),
+        ("import re\n", "import re\nimport time\n", 8),
+    ):
+        assert reach.first_step(before, before.replace(old, new)) == step
