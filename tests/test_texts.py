@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from checks import texts
+from lab.commands import COMMANDS
 
 HOUSE = Path(__file__).parent.parent
 CONTRACT = (HOUSE / "CONTRACT.md").read_text(encoding="utf-8")
@@ -21,6 +22,11 @@ STATEMENT = re.compile(
     r"|create\s+table|order\s+by|where\s+\w+\s*[<=>]|set\s+\w+\s*=)",
     re.IGNORECASE,
 )
+BUILT = {  # names of texts that are put together where they are used
+    "step": ("passed", "broken", "here", "later"),
+    "clock": ("left", "left_finished", "over"),
+    "history": ("step", "start", "before_restore"),
+}
 CODE = re.compile(r"[(=<>]")
 
 
@@ -166,19 +172,39 @@ def test_the_steps_leave_ten_minutes_of_the_session_for_reading(said):
     assert sum(minutes) <= SESSION_MIN - 10
 
 
-# The report, and languages -----------------------------------------------------------------------
+# The report, the session, and languages ----------------------------------------------------------
+
+TABLES = ("report", "session", "watch")
 
 
-def test_the_words_of_a_report_are_single_lines(said):
-    assert [key for key, words in said["report"].items() if words.splitlines() != [words]] == []
+@pytest.mark.parametrize("table", TABLES)
+def test_the_words_around_it_are_single_lines(said, table):
+    assert [key for key, words in said[table].items() if words.splitlines() != [words]] == []
 
 
-def test_each_language_says_the_same_with_the_same_fields(said):
+@pytest.mark.parametrize("table", TABLES)
+def test_each_language_says_the_same_with_the_same_fields(said, table):
     english = texts.load("en")
-    assert set(said) == {"clause", "step", "report"}
-    assert {key: fields(words) for key, words in said["report"].items()} == {
-        key: fields(words) for key, words in english["report"].items()
+    assert set(said) == {"clause", "step", *TABLES}
+    assert {key: fields(words) for key, words in said[table].items()} == {
+        key: fields(words) for key, words in english[table].items()
     }
+
+
+@pytest.mark.parametrize("table", ["session", "watch"])
+def test_each_text_of_a_session_is_used_somewhere(said, table):
+    sources = [*(HOUSE / "lab").glob("*/*.py"), HOUSE / "checks" / "target.py"]
+    source = "\n".join(path.read_text(encoding="utf-8") for path in sources)
+    built = {f"{name}_{end}" for name, ends in BUILT.items() for end in ends}
+    named = {key for key in said[table] if f'"{key}"' in source}
+    assert set(said[table]) - named - built == set()
+
+
+def test_each_command_that_a_text_names_is_one(said):
+    prose = " ".join(words for table in TABLES for words in said[table].values())
+    named = re.findall(r"python3 -m lab ([a-z]+)", prose)
+    assert {"start", "status", "check", "watch", "history", "restore", "save"} >= set(named)
+    assert set(named) <= set(COMMANDS)
 
 
 def test_english_is_what_is_loaded_by_default():
