@@ -1,13 +1,24 @@
 """The worker file that a command runs, given by --worker or the kit's own reference.
 
-Knows nothing of what is in the file: a stage finds that out.
+A student's copy of the kit has no reference; there it is the student's own file. Knows nothing of
+what is in the file: a stage finds that out.
 """
 
 import os
 from argparse import ArgumentTypeError
 from pathlib import Path
 
+from lab.commands import BadUse
+
 REFERENCE = Path(__file__).resolve().parent.parent / "worker.py"
+USUAL = (REFERENCE, Path("lease", "worker.py"), Path("worker.py"))
+
+
+class Absent:
+    """Stands for a worker file where there is none; whoever opens it hears what to give. BadUse."""
+
+    def __fspath__(self):
+        raise BadUse("which worker? there is none here: give yours with --worker FILE")
 
 
 def add_argument(parser):
@@ -16,8 +27,8 @@ def add_argument(parser):
         "--worker",
         metavar="FILE",
         type=worker_file,
-        default=str(REFERENCE),  # a text, so that it is looked at like one that was given
-        help="the worker file to run; without it, the kit's own lab/worker.py",
+        default=next((str(path) for path in USUAL if path.exists()), Absent()),
+        help="the worker file to run; without it, the kit's own lab/worker.py, or yours",
     )
 
 

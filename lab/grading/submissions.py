@@ -47,6 +47,14 @@ def collect(source, scratch):
     return sorted(distinct(every(counted, scratch, NESTED)), key=lambda submission: submission.name)
 
 
+def single(folder, scratch):
+    """Return the one Submission that a folder holds; with a problem if that is not clear."""
+    found = distinct(from_folder("submission", plant(walk(folder)), scratch, NESTED))
+    if len(found) == 1:
+        return found[0]
+    return Submission("submission", None, "", f"there is more than one {WORKER} in it")
+
+
 def walk(folder):
     """Yield (parts, Path, problem) for what there is in a folder; no link is followed."""
     for at, folders, names in os.walk(folder):
