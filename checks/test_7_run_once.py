@@ -160,6 +160,7 @@ def test_another_process_enqueues_and_claims_while_send_runs(bench):
         bench.mark()
 
     bench.scene(job())
+    bench.blue.connect()
     bench.returned(run(bench, look=at_send(look)), DONE, clause="7.8")
     bench.row(status="done", owner=None, lease_until=None, available_at=1500, clause="7.8")
 
