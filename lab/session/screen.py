@@ -3,6 +3,7 @@
 All words come from checks/texts. Knows nothing of terminals: it returns lines.
 """
 
+import shlex
 import textwrap
 import time
 
@@ -93,42 +94,60 @@ class Screen:
 
     def failure(self, watch, result, width, room):
         """Return one result that is no pass, cut to the room that there is."""
-        clause, said = clause_text(self.texts, result.clause), self.said
+        said = self.said
         title = said[f"{result.result}_title"].format(
             step=result.step, clause=result.clause, name=result.name
         )
-        top = textwrap.wrap(title, width)
-        top += indented(clause["sentence"], width)
-        end = [""]
-        if result.evidence.lines:
-            numbers = ", ".join(f"{n} ({name})" for n, name in result.evidence.lines)
-            end += indented(said["lines"].format(file=WORKER, lines=numbers), width)
-        end += indented(said["read"].format(clause=result.clause), width)
-        number = watch.hints[result.clause]
-        if number:
-            hint = said["hint"].format(n=number, hint=clause["hints"][number - 1])
-            end += indented(hint, width)
-        elif not any(r.result == PASSED for r in watch.results if r.step == result.step):
-            begin = said["begin"].format(**self.texts["step"][str(result.step)])
-            end += indented(begin, width)
+        sentence = clause_text(self.texts, result.clause)["sentence"]
+        top = [*textwrap.wrap(title, width), *indented(sentence, width)]
+        end = self.what_now(watch, result, width)
         parts = {
             name: [part for line in evidence for part in indented(line, width, 4)]
             for name in ("did", "expected", "saw")
             if (evidence := getattr(result.evidence, name))
         }
-        room -= len(top) + len(end) + 2 * len(parts)
+        room -= len(top) + len(end) + len(parts)
+        least = sum(min(len(lines), LEAST_ROOM) for lines in parts.values())
+        gap = [""] if room - len(parts) - 1 >= least else []
+        room -= (len(parts) + 1) * len(gap)
         for (name, lines), share in zip(parts.items(), shares(parts, room), strict=True):
-            top += ["", f"  {said[name]}", *self.cut(lines, share, name == "did")]
-        return [*top, *end]
+            top += [*gap, f"  {said[name]}", *self.cut(lines, share, name == "did")]
+        replay = self.replay(watch, result, width)
+        spare = room - sum(map(len, parts.values()))
+        return [*top, *gap, *(replay if len(replay) <= spare else []), *end]
+
+    def what_now(self, watch, result, width):
+        """Return where to look and to read, and a hint, or how to begin a step that is not."""
+        clause, said = clause_text(self.texts, result.clause), self.said
+        lines = []
+        if result.evidence.lines:
+            numbers = ", ".join(f"{n} ({name})" for n, name in result.evidence.lines)
+            lines += indented(said["lines"].format(file=WORKER, lines=numbers), width)
+        lines += indented(said["read"].format(clause=result.clause), width)
+        number = watch.hints[result.clause]
+        if number:
+            hint = said["hint"].format(n=number, hint=clause["hints"][number - 1])
+            lines += indented(hint, width)
+        elif not any(r.result == PASSED for r in watch.results if r.step == result.step):
+            lines += indented(said["begin"].format(**self.texts["step"][str(result.step)]), width)
+        return lines
+
+    def replay(self, watch, result, width):
+        """Return the lines of the command that plays a failing schedule again, if there is one."""
+        if not result.evidence.schedule:
+            return []
+        worker = shlex.quote(shown(watch.folder / WORKER))
+        schedule = shlex.quote(result.evidence.schedule)
+        command = f"python3 -m lab replay {schedule} --worker {worker}"
+        return indented(self.said["replay"].format(command=command), width)
 
     def cut(self, lines, share, from_front):
         """Return lines, cut to share of them where they are more, with a line that says so."""
         if len(lines) <= share:
             return lines
         said = "    " + self.words["cut"].format(n=len(lines) - share + 1)
-        return (
-            [said, *lines[len(lines) - share + 1 :]] if from_front else [*lines[: share - 1], said]
-        )
+        kept = max(share - 1, 0)
+        return [said, *lines[len(lines) - kept :]] if from_front else [*lines[:kept], said]
 
     def painted(self, watch, body):
         """Return the body with its first line in the colour of what it says."""

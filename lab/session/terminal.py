@@ -5,6 +5,7 @@ Knows nothing of what is shown, nor of what the keys mean.
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import sys
@@ -14,8 +15,7 @@ import tty
 ENTER = "\x1b[?1049h\x1b[?25l\x1b[?7l"  # another screen, no cursor, no line runs on into the next
 LEAVE = "\x1b[?7h\x1b[?25h\x1b[?1049l"
 HOME, EMPTY_LINE = "\x1b[H", "\x1b[2K"
-ESCAPE = b"\x1b"
-SIGNALS = (signal.SIGTSTP, signal.SIGQUIT)
+SEQUENCE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|O.|.)?", re.DOTALL)  # an arrow, or Alt and a key
 
 
 def is_there(environ=os.environ):
@@ -34,20 +34,21 @@ class Terminal:
 
     def __enter__(self):
         self.before = termios.tcgetattr(self.number)
-        self.handlers = {n: signal.getsignal(n) for n in SIGNALS}
+        wanted = {signal.SIGTSTP: self.pause, signal.SIGQUIT: self.quit}
+        self.handlers = {number: signal.signal(number, do) for number, do in wanted.items()}
         try:
             self.take()
-            signal.signal(signal.SIGTSTP, self.pause)
-            signal.signal(signal.SIGQUIT, self.quit)
         except BaseException:
-            self.give_back()
+            self.__exit__()
             raise
         return self
 
     def __exit__(self, *error):
+        for number in self.handlers:  # nothing must take the screen again from here on
+            signal.signal(number, signal.SIG_IGN)
+        self.give_back()
         for number, handler in self.handlers.items():
             signal.signal(number, handler)
-        self.give_back()
 
     def take(self):
         """Turn the terminal into a screen."""
@@ -100,4 +101,4 @@ class Terminal:
             return None
         if not typed:
             return None
-        return "" if typed.startswith(ESCAPE) else typed.decode(errors="replace")
+        return SEQUENCE.sub("", typed.decode(errors="replace"))
