@@ -91,7 +91,8 @@ class Courier:
         self.channel = channel
         self.path = job["worker"]
         self.kept = job["code"]
-        self.free = True  # True: SQL statements are no stops
+        self.free = True  # SQL statements are no stops: True, or how many more of them
+        self.passed = 0  # statements that were no stops, since the last message
         self.planted = None  # the error that the stage told a callable to raise
         self.connections = connections.Connections(self.at_statement)
         self.fence = audit.Fence(job["worker"], job["kit"])
@@ -103,6 +104,7 @@ class Courier:
         while True:
             message["trespasses"] = self.fence.trespasses
             message["threads"] = threading.active_count() - 1
+            message["passed"], self.passed = self.passed, 0
             request = self.channel.ask(message)
             message = {"done": getattr(self, "do_" + request.pop("do"))(**request)}
 
@@ -190,7 +192,10 @@ class Courier:
 
     def at_statement(self, number, text, in_transaction):
         """Stop before an SQL statement."""
-        if not self.free:
+        if self.free:
+            self.free -= self.free is not True
+            self.passed += 1
+        else:
             text = connections.one_line(text)
             message = {"stop": "sql", "text": text, "con": number, "in": in_transaction}
             self.stop({**message, "line": describe.line(self.path)})
@@ -200,6 +205,9 @@ class Courier:
 
         event is the dict that a send was given.
         """
+        message["passed"], self.passed = self.passed, 0
+        if self.free is not True:
+            self.free = 0
         answer = self.channel.ask(message)
         if "post" in answer:  # the send goes out for real, over HTTP, from this process
             answer = self.channel.ask({"stop": "heard", **self.post(answer, event)})

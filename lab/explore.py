@@ -7,7 +7,7 @@ the order of their preemptions, so the first that fails is one with the fewest. 
 
 import heapq
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lab import calls, serial, wire
 from lab.handle import show
@@ -77,10 +77,19 @@ class Run:
 
 @dataclass
 class Decision:
-    """A moment of a run: who could go on, at what cost in preemptions, and who did."""
+    """A moment of a run: who could go on, at what cost in preemptions, and who did.
+
+    waits says whether somebody had to wait for a lock.
+    """
 
     options: dict
     chosen: str
+    waits: bool
+
+    @property
+    def cost(self):
+        """What the choice cost."""
+        return self.options[self.chosen]
 
 
 class Nondeterministic(Exception):
@@ -102,15 +111,15 @@ def explore(stage, pair, bound=2):
         if right is None:
             made = [call_of(name, word) for name, word in zip(NAMES, words(pair), strict=True)]
             right = serial.results(world, made, (pair.tick,) if pair.tick else ())
-        decisions, contended = play(stage, pair, prefix, bound)
-        yield judge(stage, pair, decisions, contended, right)
-        cost = sum(d.options[d.chosen] for d in decisions[: len(prefix)])
-        for i in range(len(prefix), len(decisions)):
-            for name, extra in decisions[i].options.items():
-                if name != decisions[i].chosen and (bound is None or cost + extra <= bound):
-                    taken = (*(d.chosen for d in decisions[:i]), name)
+        decisions = play(stage, pair, prefix, bound)
+        yield judge(stage, pair, decisions, right)
+        cost = sum(decision.cost for decision in prefix)
+        for i, decision in enumerate(decisions[len(prefix) :], len(prefix)):
+            for name, extra in decision.options.items():
+                if name != decision.chosen and (bound is None or cost + extra <= bound):
+                    taken = (*decisions[:i], replace(decision, chosen=name))
                     heapq.heappush(queue, (cost + extra, next(order), taken))
-            cost += decisions[i].options[decisions[i].chosen]
+            cost += decision.cost
 
 
 def words(pair):
@@ -159,46 +168,61 @@ def world_of(stage):
 
 
 def play(stage, pair, prefix, bound):
-    """Let the couriers go on to the end, by the choices of prefix and then with no more than need.
+    """Let the couriers go on to the end, by the decisions of prefix and then as they can.
 
-    Return the Decisions, and whether anyone had to wait.
+    Return the Decisions. Nondeterministic if those of prefix cannot be taken any more.
     """
-    decisions, contended, ticked, current, cost = [], False, not pair.tick, None, 0
+    decisions = take(stage, pair, prefix)
+    ticked = not pair.tick or any(decision.chosen == TICK for decision in decisions)
+    current = next((d.chosen for d in reversed(decisions) if d.chosen != TICK), None)
+    cost = sum(decision.cost for decision in decisions)
     while any(courier.stop for courier in stage.couriers.values()):
         held = stage.queue.holders()
-        live = [c for c in stage.couriers.values() if c.stop]
-        free = [c.name for c in live if not c.waiting(held)]
-        contended = contended or len(free) < len(live)
-        # All wait: one of them runs into its time-out, as it would in real life.
-        able = free or [c.name + "~" for c in live]
-        options = {name: int(current in able and name != current) for name in able}
-        if current in able and stage.couriers[current].stop.kind not in SHARED:
-            options = {current: 0}  # a step that nobody else could see: no order to try
-        if not ticked and any(c.stop.kind == "clock" for c in live):
-            options[TICK] = 0  # time that passes matters to nobody but who looks at the clock
-        chosen = prefix[len(decisions)] if len(decisions) < len(prefix) else None
-        if chosen is None:
-            chosen = current if current in able else able[0]
-        elif chosen not in options:
-            raise Nondeterministic(pair.name)
-        decisions.append(Decision(options, chosen))
+        options, waits = choices(stage, held, current, ticked)
+        chosen = current if current in options else next(iter(options))
+        decisions.append(Decision(options, chosen, waits))
         cost += options[chosen]
-        if chosen == TICK:
-            stage.tick(pair.tick)
-            ticked = True
-            continue
-        courier, current = stage.couriers[chosen.rstrip("~")], chosen
-        if len(decisions) >= len(prefix) and cost == bound and ticked and held.only(courier.pid):
+        current = chosen
+        courier = stage.couriers[chosen.rstrip("~")]
+        alone = all(other.stop is None for other in stage.couriers.values() if other != courier)
+        if ticked and (alone or cost == bound) and held.only(courier.pid):
             courier.run()  # from here on there is no choice, and nobody to wait for
         else:
             courier.push()
-    return decisions, contended
+    return decisions
 
 
-def judge(stage, pair, decisions, contended, right):
+def choices(stage, held, current, ticked):
+    """Return ({who can go on: at what cost in preemptions}, whether anyone must wait)."""
+    live = [c for c in stage.couriers.values() if c.stop]
+    free = [c.name for c in live if not c.waiting(held)]
+    # All wait: one of them runs into its time-out, as it would in real life.
+    able = free or [c.name + "~" for c in live]
+    options = {name: int(current in able and name != current) for name in able}
+    if current in able and stage.couriers[current.rstrip("~")].stop.kind not in SHARED:
+        options = {current: 0}  # a step that nobody else could see: no order to try
+    if not ticked and any(c.stop.kind == "clock" for c in live):
+        options[TICK] = 0  # time that passes matters to nobody but who looks at the clock
+    return options, len(free) < len(live)
+
+
+def take(stage, pair, prefix):
+    """Take the decisions of an earlier run again, quickly; return them as a list."""
+    for name, run in itertools.groupby(prefix, key=lambda decision: decision.chosen):
+        if name == TICK:
+            stage.tick(pair.tick)
+            continue
+        courier = stage.couriers[name.rstrip("~")]
+        if courier.stop is None or courier.skip(len(list(run))):
+            raise Nondeterministic(pair.name)
+    return list(prefix)
+
+
+def judge(stage, pair, decisions, right):
     """Return the Run of a schedule that has just been played."""
-    cost = sum(decision.options[decision.chosen] for decision in decisions)
-    run = Run(write(pair, [d.chosen for d in decisions]), cost, contended)
+    chosen = [decision.chosen for decision in decisions]
+    cost, contended = sum(d.cost for d in decisions), any(d.waits for d in decisions)
+    run = Run(write(pair, chosen), cost, contended)
     outcomes = [stage.couriers[name].outcome for name in NAMES]
     run.problem = left_over(stage, outcomes)
     if run.problem is None:

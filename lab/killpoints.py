@@ -45,12 +45,11 @@ def kill_everywhere(stage, word, jobs):
     while True:
         world = prepare(stage, word, jobs)
         stage.amber.begin(*word.split(":"))
-        for _ in range(steps):
-            if stage.amber.stop:
-                stage.amber.go()
+        stage.amber.skip(steps)
         if stage.amber.stop is None:
             return
         before = stage.amber.stop.text
+        stage.words += [stage.amber.name] * steps
         stage.amber.kill()
         yield judge(stage, word, world, before)
         steps += 1
