@@ -21,7 +21,7 @@ MOST_MEMBERS = 200_000
 FOLDER, OTHER = "it is a folder", "it is neither a .py file nor an archive"
 LINK = "it is a link or a device, not a file"
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
-PACKERS = ((b"\x1f\x8b", gzip.GzipFile), (b"BZh", bz2.BZ2File), (b"\xfd7zXZ\x00", lzma.LZMAFile))
+PACKERS = ((b"\x1f\x8b", gzip.open), (b"BZh", bz2.open), (b"\xfd7zXZ\x00", lzma.open))
 BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError)
 BROKEN += (NotImplementedError, RuntimeError, UnicodeError, ValueError, OSError)  # zipfile's, too
 

@@ -142,7 +142,7 @@ def every(tree, scratch, nested):
 def from_archive(name, path, scratch, nested):
     """Return the Submissions of one archive that somebody handed in, or left for a section."""
     try:
-        inside = plant(unpacked(path, scratch / "unpacked"))
+        inside = plant(unpacked(path, scratch / f"unpacked-{nested}"))
     except archive.NoArchive as error:
         return [Submission(name, None, path.name, f"it is no archive: {error}")]
     return from_folder(name, inside, scratch, nested - 1)
