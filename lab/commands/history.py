@@ -4,7 +4,7 @@ from lab.commands import current
 from lab.session import history, page
 
 SENTENCE = "list the snapshots that are kept of worker.py"
-EXAMPLE = "python3 -m lab history"
+EXAMPLE = "python3 -m lab history | tail -5"
 
 
 def add_arguments(parser):

@@ -4,7 +4,7 @@ from lab.commands import current
 from lab.session import archive, page, place
 
 SENTENCE = "put the work and its history into one archive"
-EXAMPLE = "python3 -m lab save"
+EXAMPLE = "python3 -m lab save && ls lease"
 
 
 def add_arguments(parser):

@@ -6,7 +6,7 @@ from lab.commands import BadUse, current
 from lab.session import page, place, state, work
 
 SENTENCE = "begin: write worker.py into lease/, and start the clock"
-EXAMPLE = "python3 -m lab start"
+EXAMPLE = "python3 -m lab start lease"
 
 
 def add_arguments(parser):

@@ -19,7 +19,7 @@ from lab.session.watching import Watch
 from lab.show.text import use_colour, use_unicode
 
 SENTENCE = "check worker.py each time it is saved"
-EXAMPLE = "python3 -m lab watch"
+EXAMPLE = "python3 -m lab watch   (beside the editor; q leaves it)"
 LOOK_S = 0.25  # between two looks at the file
 
 
