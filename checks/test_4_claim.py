@@ -209,6 +209,9 @@ def test_the_lease_ends_with_the_deadline_at_the_latest(bench):
     for deadline, lease_until in ((2001, 2000), (2000, 2000), (1999, 1999), (1001, 1001)):
         claim(bench, job(deadline=deadline, **DUE))
         bench.row(status="leased", owner="blue", attempts=1, token=1, lease_until=lease_until)
+    bench.scene(job(deadline=10**15, **DUE))
+    bench.call("claim", CON, "blue", LATEST, 60_000)
+    bench.row(status="leased", owner="blue", attempts=1, token=1, lease_until=10**15)
 
 
 @clause("4.5")
@@ -242,6 +245,7 @@ def test_with_nothing_to_claim_it_returns_none_and_calls_no_hook(bench):
         bench.returned(bench.call("claim", CON, "blue", NOW, 1000, HOOK), None)
         bench.points(clause="4.7")
         bench.unchanged()
+        writes.lets_go(bench)
 
 
 @clause("4.7")

@@ -67,6 +67,7 @@ def stale(bench, ticket, now_ms=NOW, delay_ms=100):
         bench.unchanged()
         bench.points(clause="0.7")
         bench.returned(came, False)
+    writes.lets_go(bench)
 
 
 def counted(bench):
@@ -158,7 +159,12 @@ def test_a_ticket_of_a_job_that_is_not_leased_is_stale(bench):
 @clause("5.2")
 def test_a_ticket_that_differs_from_the_row_in_one_value_is_stale(bench):
     bench.scene(LEASED, OTHER)
-    other = {"id": ["snack-2"], "qty": [2, 4, 7], "owner": ["blue", "Amber"], "token": [4, 6, 1]}
+    other = {
+        "id": ["snack-2", "Snack-1", "snack_1", "snack"],
+        "qty": [2, 4, 7],
+        "owner": ["blue", "Amber"],
+        "token": [4, 6, 1],
+    }
     other |= {"attempt": [1, 3], "lease_until": [1999, 2001, 10_000]}
     for ticket in each_wrong(TICKET, other):
         stale(bench, ticket)

@@ -45,6 +45,7 @@ def not_dead(bench, *args):
     bench.unchanged()
     bench.points(clause="0.7")
     bench.raised(outcome, "builtins.ValueError")
+    writes.lets_go(bench)
 
 
 @clause("6.1")
@@ -92,8 +93,9 @@ def test_without_a_hook_none_is_called(bench):
 
 @clause("6.2")
 def test_a_job_that_does_not_exist_is_refused(bench):
-    bench.scene(OTHER, redrives=[EARLIER])
-    not_dead(bench, *ARGS)
+    bench.scene(DEAD, OTHER, redrives=[EARLIER])
+    for job_id in ("snack-3", "Snack-1", "snack_1", "snack", "snack-11"):
+        not_dead(bench, job_id, *ARGS[1:])
 
 
 @clause("6.2")

@@ -70,16 +70,23 @@ def without_a_hook(bench, write):
 
 
 def with_its_hooks(bench, write, clause):
-    """Each hook is called once, in order, with one positional str (0.7)."""
-    for args, options in (((HOOK,), {}), ((), {"fault": HOOK})):
+    """Each hook is called once, in order, with one str; its answer means nothing (0.7)."""
+    for args, options, answer in (((HOOK,), {}, True), ((), {"fault": HOOK}, False)):
         right, _ = write.scene(bench)
-        outcome = bench.call(write.name, CON, *write.args, *args, **options)
+        plan = {hook: {"value": answer} for hook in (*write.hooks, "after-commit")}
+        outcome = bench.call(write.name, CON, *write.args, *args, plan=plan, **options)
         for stop in bench.visits:
             if len(stop.args) != 1 or type(stop.args[0]) is not str or stop.options:
                 saw = f"called with {list(stop.args)} and {stop.options}"
                 bench.fail(["each hook is called with one positional str"], [saw], "0.7")
         bench.points(*write.hooks, "after-commit", clause=clause)
         bench.returned(outcome, right)
+
+
+def lets_go(bench):
+    """Fail if the courier still holds a lock, a reader's at the least, though its call is over."""
+    if not bench.lock_is_free():
+        bench.fail(["no lock is held after the call"], ["one is, so others cannot write"], "0.5")
 
 
 def unseen_until_commit(bench, write, clause):
@@ -98,6 +105,7 @@ def unseen_until_commit(bench, write, clause):
 
     write.call(bench, look=look)
     bench.points(*write.hooks, "after-commit", clause=clause)
+    lets_go(bench)
 
 
 def errors_before_commit(bench, write):
