@@ -44,9 +44,7 @@ class BadAck(Exception):
     """The send answered something other than True, so nobody knows what was done (7.4)."""
 
 
-# What every step leans on ------------------------------------------------------------------------
-
-
+# What every step leans on
 def must_be_int(name, value, low, high):
     """Raise ValueError unless value is an exact int (no bool) from low to high (0.1)."""
     if type(value) is not int or not low <= value <= high:
@@ -102,9 +100,7 @@ def visit(fault, point):
         fault(point)
 
 
-# Step 1: back off --------------------------------------------------------------------------------
-
-
+# Step 1: back off
 def retry_delay(attempt, base_ms, cap_ms, jitter):
     """Return the ms to wait after this attempt: doubled each time, capped, then scaled (1.2-1.5).
 
@@ -118,9 +114,7 @@ def retry_delay(attempt, base_ms, cap_ms, jitter):
     return math.floor(min(cap_ms, base_ms * 2 ** (attempt - 1)) * jitter)
 
 
-# Step 2: a queue that outlives its process -------------------------------------------------------
-
-
+# Step 2: a queue that outlives its process
 def open_queue(path):
     """Open the queue file at path, create what is missing, return the connection (2.1-2.6).
 
@@ -143,9 +137,7 @@ def open_queue(path):
     return con
 
 
-# Step 3: accept a job once -----------------------------------------------------------------------
-
-
+# Step 3: accept a job once
 def enqueue(con, event, now_ms, ttl_ms, max_attempts=3):
     """Put a job into the queue; True if it is new, False if it is known already (3.1-3.5).
 
@@ -178,9 +170,7 @@ def enqueue(con, event, now_ms, ttl_ms, max_attempts=3):
         return False
 
 
-# Step 4: claim a job with a lease and a token ----------------------------------------------------
-
-
+# Step 4: claim a job with a lease and a token
 def claim(con, owner, now_ms, lease_ms=1000, fault=None):
     """Lease the oldest job that is due and return its ticket, or None (4.1-4.9).
 
@@ -240,9 +230,7 @@ def claim(con, owner, now_ms, lease_ms=1000, fault=None):
     return ticket
 
 
-# Step 5: finish, unless the ticket is stale ------------------------------------------------------
-
-
+# Step 5: finish, unless the ticket is stale
 def finish(con, ticket, outcome, now_ms, delay_ms=0, fault=None):
     """Record how a claimed job went; return its new status, or False if the ticket is stale.
 
@@ -304,9 +292,7 @@ def settle(outcome, attempts, max_attempts, deadline, retry_at):
     return "pending", "retry"
 
 
-# Step 6: give a dead job another chance, on record -----------------------------------------------
-
-
+# Step 6: give a dead job another chance, on record
 def redrive(con, job_id, now_ms, ttl_ms, note, fault=None):
     """Put a dead job back with fresh attempts and time, and an audit row; return True (6.1-6.5).
 
@@ -341,9 +327,7 @@ def redrive(con, job_id, now_ms, ttl_ms, note, fault=None):
     return True
 
 
-# Step 7: send outside the write lock -------------------------------------------------------------
-
-
+# Step 7: send outside the write lock
 def run_once(con, owner, clock, send, jitter, lease_ms=1000):
     """Claim one job, send it, finish it; return {"id", "token", "status"}, or None (7.1-7.10).
 
@@ -379,9 +363,7 @@ def run_once(con, owner, clock, send, jitter, lease_ms=1000):
     return {"id": ticket["id"], "token": ticket["token"], "status": status or "stale"}
 
 
-# Step 8: recover what another process left -------------------------------------------------------
-
-
+# Step 8: recover what another process left
 def run_file(path, owner, clock, send, jitter, lease_ms=1000):
     """Do run_once on the queue file at path, and close it whatever happens (8.1-8.6).
 
