@@ -55,7 +55,7 @@ def add_arguments(parser):
 
 def main(args, out=None):
     """Check as the parsed arguments say; return the exit status. BadUse."""
-    out = out or sys.stdout
+    out, began = out or sys.stdout, time.monotonic()
     environment.need_runner()
     aim = target.find(args.step, args.worker)
     try:
@@ -64,9 +64,8 @@ def main(args, out=None):
         raise BadUse(str(error)) from None
     look = {"colour": use_colour(out, os.environ), "unicode": use_unicode(out)}
     report = Report(aim.shown, words, hints=min(args.hint, MOST_HINTS), **look)
-    began = time.monotonic()
     with interruptible():
-        results, counts = run_and_show(aim, args.only, report, out)
+        results, counts = run_and_show(aim, args.only, report, out, began)
     seconds = time.monotonic() - began
     print("\n" + report.end(results, seconds, counts), file=out, flush=True)
     for line in aim.note(results):
@@ -101,9 +100,12 @@ def interruptible():
             signal.signal(number, handler)
 
 
-def run_and_show(aim, only, report, out):
-    """Run the checks, with a line a step and a bar where there is a terminal; return run's."""
-    from checks.run import run  # not before pytest is known to be there
+def run_and_show(aim, only, report, out, began):
+    """Run the checks, with a line a step and a bar where there is a terminal; return run's. BadUse.
+
+    began is when the command did: its time counts from there.
+    """
+    from checks.run import DEADLINE_S, run  # not before pytest is known to be there
 
     steps = [aim.step] if only else list(range(1, aim.step + 1))
     print(report.head(steps) + "\n", file=out, flush=True)
@@ -126,7 +128,11 @@ def run_and_show(aim, only, report, out):
         elif over:
             print(report.step(result.step, mine), file=out, flush=True)
 
-    return run(aim.worker, aim.step, only=only, on_start=start, on_result=show)
+    left = DEADLINE_S - (time.monotonic() - began)
+    try:
+        return run(aim.worker, aim.step, only=only, deadline_s=left, on_start=start, on_result=show)
+    except RuntimeError as error:
+        raise BadUse(f"the checks could not be run: {error}") from None
 
 
 def as_json(results, passed, step, seconds):

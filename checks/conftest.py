@@ -4,6 +4,7 @@
 Knows nothing of what is checked, and nothing of how results are shown.
 """
 
+import math
 import time
 from pathlib import Path
 
@@ -24,12 +25,11 @@ def pytest_addoption(parser):
     group.addoption("--worker", default=str(REFERENCE), help="the worker file to check")
     group.addoption("--step", type=int, default=STEPS, help="check steps 1 to N")
     group.addoption("--only", action="store_true", help="check step N alone")
-    group.addoption("--deadline", type=float, default=None, help="seconds until no check starts")
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "clause(number): the clause of the contract that is checked")
-    config.lease_lab_start = time.monotonic()
+    config.lease_lab_until = math.inf  # nothing is waited for after it, see checks/run.py
     config.lease_lab_results = []
     config.lease_lab_counts = {"schedules": 0, "kills": 0}
 
@@ -83,7 +83,7 @@ def bench_of(request, stage):
     blocked = blocked_by(config, step_of(request.node))
     if blocked:
         bench.unchecked(f"this stopped it: {blocked}")
-    stage.limit_s = min(LIMIT_S, time_left(config))
+    stage.limit_s, stage.until = LIMIT_S, config.lease_lab_until
     bench.scene()
     yield bench
     config.lease_lab_counts["schedules"] += bench.schedules
@@ -105,9 +105,8 @@ def pytest_runtest_protocol(item):
 
 
 def time_left(config):
-    """Return the seconds until the deadline; plenty without one."""
-    deadline = config.getoption("--deadline")
-    return deadline - (time.monotonic() - config.lease_lab_start) if deadline else 1000
+    """Return the seconds until the deadline."""
+    return config.lease_lab_until - time.monotonic()
 
 
 def blocked_by(config, step):

@@ -4,21 +4,28 @@ The one way to a verdict: the command line, the grader and the test of the mutan
 Knows nothing of how results are shown.
 """
 
+import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 HERE = Path(__file__).parent
-DEADLINE_S = 9.0  # no check starts after it; 12 s in all is the promise
+DEADLINE_S = 9.0  # nothing is waited for after it; 12 s in all is the promise
 
 
 class Listener:
     """A pytest plugin that hands on each result as it comes, and how many are to come."""
 
-    def __init__(self, on_start, on_result):
+    def __init__(self, until, on_start, on_result):
+        self.until = until
         self.on_start, self.on_result = on_start, on_result
-        self.config = self.session = None
+        self.config = self.session = self.problem = None
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_configure(self, config):
+        config.lease_lab_until = self.until
 
     def pytest_collection_finish(self, session):
         self.config, self.session = session.config, session
@@ -29,8 +36,11 @@ class Listener:
     def pytest_runtest_logreport(self, report):
         results = self.config.lease_lab_results
         over = report.when == "teardown" and results
-        if self.on_result and over and self.on_result(results[-1]):
-            self.session.shouldfail = "enough is known"
+        try:
+            if self.on_result and over and not self.problem and self.on_result(results[-1]):
+                self.session.shouldfail = "enough is known"
+        except Exception as error:  # whoever read has gone: no business of pytest's
+            self.session.shouldfail, self.problem = "nobody listens", error
 
 
 def run(worker, step, *, only=False, deadline_s=DEADLINE_S, on_start=None, on_result=None):
@@ -39,13 +49,13 @@ def run(worker, step, *, only=False, deadline_s=DEADLINE_S, on_start=None, on_re
     step is 1 to 8; only: that step alone. counts is {"schedules", "kills"}, how many were tried.
     on_start(files) is called with the file name of each check to come, on_result(result) after
     each; if that returns something true, no other check is run. RuntimeError if pytest itself
-    fails.
+    fails, and whatever on_result raises.
     """
-    listener = Listener(on_start, on_result)
+    listener = Listener(time.monotonic() + deadline_s, on_start, on_result)
     steps = [step] if only else range(1, step + 1)
     options = [str(file) for number in steps for file in HERE.glob(f"test_{number}_*.py")]
     options += [f"--rootdir={HERE.parent}", "-c", str(HERE.parent / "pyproject.toml")]
-    options += ["--worker", str(worker), "--step", str(step), "--deadline", str(deadline_s)]
+    options += [f"--worker={os.path.abspath(worker)}", "--step", str(step)]
     options += ["-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:faulthandler"]
     options += ["-p", "no:unraisableexception", "-p", "no:threadexception"]  # they cost time
     options += ["-p", "no:logging", "--assert=plain", "--capture=no", "-o", "addopts="]
@@ -56,6 +66,8 @@ def run(worker, step, *, only=False, deadline_s=DEADLINE_S, on_start=None, on_re
         code = pytest.main(options, plugins=[listener])
     finally:
         sys.dont_write_bytecode = written
+    if listener.problem:
+        raise listener.problem
     if code == pytest.ExitCode.INTERRUPTED:
         raise KeyboardInterrupt
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) or listener.config is None:

@@ -94,7 +94,7 @@ class Handle:
         if self.process is None or self.process.ended:
             self.process = self.stage.process()
             self.con = self.ticket = None
-            message = self.process.wait(self.stage.limit_s)
+            message = self.process.wait(self.stage.patience())
             self.loaded = self._outcome_of_load(message)
         return self.loaded.how == "returned"
 
@@ -255,7 +255,7 @@ class Handle:
 
         beside is the delivery's bell, where one may come.
         """
-        message = self.process.wait(self.stage.limit_s, beside)
+        message = self.process.wait(self.stage.patience(), beside)
         if message is None:
             self._release, number = self.stage.delivery.take()
             return Stop("answer", f"answer to request {number}", self.stop.args)
@@ -357,7 +357,7 @@ class Handle:
         if not self.ready():
             return None
         self.process.tell(request)
-        message = self.process.wait(self.stage.limit_s)
+        message = self.process.wait(self.stage.patience())
         try:
             return wire.decode(message["done"].get("value"))
         except (*NONSENSE, AttributeError):

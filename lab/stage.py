@@ -7,9 +7,11 @@ inbox itself. Knows nothing of which order is worth playing: that is a story's o
 
 import contextlib
 import itertools
+import math
 import re
 import shutil
 import tempfile
+import time
 from pathlib import Path
 
 from lab import calls, wire
@@ -29,7 +31,8 @@ class Stage:
 
     worker is the path of the worker file; the couriers run a copy of it. With http, a send goes
     over a real socket to a real receiver; without, it goes straight into the receiver's inbox.
-    title starts a recording in `trace`. limit_s bounds every wait for a courier, in real seconds.
+    title starts a recording in `trace`. limit_s bounds every wait for a courier, in real seconds;
+    until, a time of time.monotonic, bounds them all.
     OSError if the file cannot be read; what is in it, nothing here minds.
     """
 
@@ -37,6 +40,7 @@ class Stage:
         self.worker = Path(worker)
         self._source = self.worker.read_bytes()
         self.limit_s = limit_s
+        self.until = math.inf
         self._http = http
         self._launcher, self._own_launcher = launcher or Launcher(), launcher is None
         self._room = Path(tempfile.mkdtemp(prefix="lease-lab-", dir=scratch_folder()))
@@ -107,6 +111,10 @@ class Stage:
         self._rows = {"jobs": [], "redrives": []}
         self.clock = START_MS
         self.words = []  # of the schedule that has been played so far
+
+    def patience(self):
+        """Return how many seconds to wait for a courier that is told to go on now."""
+        return max(0, min(self.limit_s, self.until - time.monotonic()))
 
     @property
     def amber(self):
