@@ -9,7 +9,7 @@ import contextlib
 import sqlite3
 
 from checks.results import Crashed, Evidence, Failed, Unchecked
-from lab import explore, killpoints, schedule, wire
+from lab import calls, explore, killpoints, schedule, wire
 from lab.calls import CLOCK, HOOK, SEND
 from lab.handle import show
 from lab.queuefile import PENDING_JOB, Locked
@@ -29,7 +29,19 @@ FIRST_CLAUSE = {  # what a worker without the function is told to read
 }
 BORROWERS = ("enqueue", "claim", "finish", "redrive", "run_once")  # they open no connection
 NOTHING = {"jobs": [], "redrives": [], "counters": {}}
+TRESPASSES = {  # what was seen, by what the courier calls it, see lab.audit
+    "import": "it imported what is not in the standard library: {thing}",
+    "read": "it read another file: {thing}",
+    "write": "it wanted to write, or take away, a file: {thing}",
+    "process": "it wanted to start another process, by {thing}",
+    "signal": "it wanted to send a signal, by {thing}",
+    "network": "it wanted to connect to {thing}",
+    "native": "it wanted to leave Python, by {thing}",
+    "sleep": "it slept: {thing}",
+}
+STRANGE = "it did what it may not: {thing}"
 MOST_LINES = 40
+MOST_VISITS = 100  # of one call to hooks, clock and send
 OPENED = 'con = open_queue("queue.db")'
 
 
@@ -115,6 +127,11 @@ class Bench:
         while courier.stop:
             stop = courier.stop
             visits.append(stop)
+            self._in_time()
+            if len(visits) > MOST_VISITS:
+                courier.kill()
+                saw = [f"called {MOST_VISITS} times and more: {stop.text}"]
+                self.fail([f"{name} returns or raises"], saw, clause="7.10")
             if look:
                 look(stop)
             answer = plan.get(stop.point, {})
@@ -139,7 +156,7 @@ class Bench:
             evidence = self.evidence(["the file can be loaded"], [saw], error)
             evidence.blocks = "all"
             raise Crashed("0.12", evidence)
-        self._no_trespass("", courier.loaded)
+        self._leaves_nothing("", courier.loaded)
         if all(arg is not CON for arg in args):
             return
         if OPENED not in self.did:
@@ -151,6 +168,7 @@ class Bench:
         """Fail on what no call may do, whatever it returned (0.4, 0.5, 0.12)."""
         outcome = courier.outcome
         if outcome.how == "ended":
+            self._in_time()  # or it is not the worker that took too long
             evidence = self.evidence([f"{name} returns or raises"], [self._crash(courier)])
             evidence.blocks = "step" if outcome.ended.how == "hung" else ""
             raise Crashed(None, evidence)
@@ -160,7 +178,7 @@ class Bench:
             evidence = self.evidence([f"a function {name} that is written"], [saw])
             evidence.blocks = "step"
             raise Failed(FIRST_CLAUSE[name], evidence)
-        self._no_trespass(name, outcome)
+        self._leaves_nothing(name, outcome)
         for before, after in outcome.mutated:
             self.fail([f"the argument stays {show(before)}"], [show(after)], clause="0.4")
         borrowed = [arg for arg in args if type(arg) is wire.Ref and arg.kind == "con"]
@@ -171,13 +189,19 @@ class Bench:
             if state["in_transaction"]:
                 self.fail(["no transaction is open"], ["one is open"], clause="0.5")
 
-    def _no_trespass(self, name, outcome):
+    def _leaves_nothing(self, name, outcome):
+        """Fail on what a call, or loading the file, used or left behind (0.12, 7.10)."""
         for trespass in outcome.trespasses:
+            what, thing = trespass["what"], trespass["name"]
             clause = "0.12"
-            if trespass["what"] == "sleep":
+            if what == "sleep":
                 clause = "1.5" if name == "retry_delay" else "7.10"
             right = "no sleep, and nothing used but the queue file and the standard library"
-            self.fail([right], [f"{trespass['what']}: {trespass['name']}"], clause)
+            self.fail([right], [TRESPASSES.get(what, STRANGE).format(thing=thing)], clause)
+        if outcome.threads:
+            where = f"when {name} is over" if name else "once the file is loaded"
+            saw = f"a thread goes on ({outcome.threads} in all)"
+            self.fail([f"{where}, nothing of it goes on"], [saw], clause="7.10")
 
     def _crash(self, courier):
         said = courier.process.said.strip() if courier.process else ""
@@ -189,7 +213,11 @@ class Bench:
         """Return the dotted names of a class of the worker's and its bases; [] if there is none."""
         self._open_first(self.amber, ())
         self.did.append(f"{name}.__mro__")
-        return self.amber.ask(do="family", name=name)
+        kin = self.amber.ask(do="family", name=name)
+        if kin is None:
+            saw = f"its process {self.amber.process.ended or 'gave no answer'}"
+            raise Crashed(None, self.evidence(["the class can be looked at"], [saw]))
+        return kin
 
     # What must have come of it -------------------------------------------------------------------
 
@@ -332,6 +360,7 @@ class Bench:
         if not self.amber.ready():
             self._open_first(self.amber, ())
         missed = schedule.play(self.stage, schedule.parse(text))
+        self._in_time()
         self.schedule = self.stage.schedule()
         self.did = [f"# the schedule {self.schedule}"]
         if missed:
@@ -339,6 +368,7 @@ class Bench:
 
     def every_schedule(self, pair, bound=2):
         """Play every schedule of an explore.Pair; fail on the first that comes out wrong."""
+        self._connects(pair.amber, pair.blue)
         contended = 0
         try:
             for run in explore.explore(self.stage, pair, bound):
@@ -348,12 +378,14 @@ class Bench:
                 if run.problem:
                     raise Failed(None, self._race(run))
         except explore.Nondeterministic:
+            self._in_time()
             self.unchecked("the worker does not take the same steps twice")
         if not contended:
             self.unchecked("the two calls never met: neither had to wait for the other")
 
     def every_kill(self, word, jobs=()):
         """Kill a courier at every stop of a call; fail on the first state that is not whole."""
+        self._connects(word)
         kills = 0
         for kill in killpoints.kill_everywhere(self.stage, word, jobs):
             self._in_time()
@@ -364,11 +396,14 @@ class Bench:
         if not kills:
             self.unchecked(f"{word} never came to a stop at which to kill it")
 
+    def _connects(self, *words):
+        """Have amber open the queue, unseen, if one of these words of lab.calls needs that."""
+        if any(word.partition(":")[0] not in calls.NEED_NO_CONNECTION for word in words):
+            self._open_first(self.amber, (CON,))
+
     def _in_time(self):
-        left = self.time_left()
-        if left <= 0:
+        if self.time_left() <= 0:
             self.unchecked("time is up")
-        self.stage.limit_s = min(self.stage.limit_s, left)
 
     def _race(self, run):
         words = run.schedule.split()
