@@ -298,6 +298,11 @@ def test_a_step_has_its_points_if_all_of_it_passed(results, earned):
     assert (grade.points, grade.worth) == (earned, 12.5)
 
 
+def test_what_ran_out_of_time_says_so():
+    grade, verdict = some(results=("unchecked",))
+    assert grade.why == f"1.2 could not be checked: {verdict['checks'][0]['saw']}"
+
+
 def test_what_was_found_wrong_comes_before_what_was_not_found_out():
     grade, _ = some(results=("unchecked", "failed"))
     assert grade.why == "1.2 <i>1</i>"

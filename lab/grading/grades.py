@@ -55,7 +55,12 @@ class Grade:
         """Return in one line what is wrong, or an empty text."""
         if self.problem:
             return self.problem
-        return f"{self.first['clause']} {self.first['name']}" if self.first else ""
+        if not self.first:
+            return ""
+        first = self.first
+        if first["result"] == UNCHECKED:
+            return f"{first['clause']} could not be checked: {first['saw']}"
+        return f"{first['clause']} {first['name']}"
 
 
 def graded(name, file, key, verdict, points, last):
