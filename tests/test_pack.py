@@ -103,7 +103,7 @@ def run(command, cwd, who=None, **more):
 def test_an_archive_has_no_solution_and_nothing_for_instructors(kind):
     files = kind(8, points.load())
     bare = {re.sub("^(lease-lab|repository)/", "", name) for name in files}
-    assert not {"lab/worker.py", "checks/matrix.py", "docs/teaching.md", "docs/mutants.md"} & bare
+    assert not {"lab/worker.py", "checks/matrix.py", "docs/teaching.md", "docs/grading.md"} & bare
     assert [name for name in bare if name.startswith(("checks/mutants", "tests", "bench"))] == []
     reference = (ROOT / "lab" / "worker.py").read_bytes()
     assert [name for name, content in files.items() if content == reference] == []

@@ -20,6 +20,7 @@ INSTRUCTORS = (
     "checks/mutants/**",
     "checks/matrix.py",
     "docs/teaching.md",
+    "docs/grading.md",
     "docs/mutants.md",
     "docs/performance.md",
     "docs/performance/**",
