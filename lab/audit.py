@@ -2,10 +2,13 @@
 
 Python reports imports, opened files, processes and signals to an audit hook, which code in the same
 process cannot take out again. It is a fence for accidents and for the common tricks, not a prison:
-a worker that means harm can still go round it by way of C. Knows nothing of calls and stops.
+a worker that means harm can take the hook's own memory apart. What it opens is then still for
+lab/confine.py to refuse, where the system can do that. Knows nothing of calls and stops.
 """
 
+import contextlib
 import os
+import re
 import sys
 import sysconfig
 import time
@@ -20,6 +23,11 @@ STDLIB = tuple(
 PACKAGES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 HARMLESS = ("/dev/null", "/dev/urandom", "/dev/random", "/dev/zero", "/etc/localtime")
 ZONES = "/usr/share/zoneinfo/"
+NAMES = ("audit", "connections", "courier", "describe", "sender", "wire")
+OWN = tuple(os.path.join(os.path.dirname(os.path.realpath(__file__)), f"{n}.py") for n in NAMES)
+OTHER_FILE = re.compile(
+    r"(?:attach(?:\s+database)?|vacuum(?:\s+\w+)?\s+into)\s+'((?:[^']|'')*)'", re.I
+)
 CHANGES_FILE = {  # event: which of its arguments are paths
     "os.remove": (0,),
     "os.rename": (0, 1),
@@ -44,20 +52,32 @@ STARTS_PROCESS = {
     "pty.spawn",
 }
 SENDS_SIGNAL = {"os.kill", "os.killpg"}
+LEAVES_PYTHON = {  # importing ctypes alone raises none of these
+    "ctypes.dlsym",
+    "ctypes.dlsym/handle",
+    "ctypes.cdata",
+    "ctypes.cdata/buffer",
+    "ctypes.call_function",
+    "ctypes.string_at",
+    "ctypes.wstring_at",
+    "ctypes.PyObj_FromPtr",
+    "sqlite3.load_extension",
+}
 FORBIDDEN = {  # what, as a trespass has it: how an error says it
     "read": "read",
     "write": "write",
     "process": "start a process by",
     "signal": "send a signal by",
     "network": "connect to",
+    "native": "leave Python by",
 }
 
 
 class Fence:
     """The audit hook's memory: what the worker may touch, and what else it touched.
 
-    trespasses is a list of {"what": import | read | write | process | signal | network | sleep,
-    "name"}.
+    trespasses is a list of {"what": import | read | write | process | signal | network | native |
+    sleep, "name"}.
     """
 
     def __init__(self, worker, kit):
@@ -106,15 +126,25 @@ class Fence:
                 self._file("write", args[0])
         elif event in CHANGES_FILE:
             for number in CHANGES_FILE[event]:
-                self._file("write", args[number])
+                self._file("write", args[number], queues=())  # SQLite itself takes another way
         elif event in STARTS_PROCESS:
             self._forbid("process", event)
         elif event in SENDS_SIGNAL and args[0] not in (self.pid, 0):
             self._forbid("signal", f"{event} {args[0]}")
+        elif event in LEAVES_PYTHON:
+            self._forbid("native", f"{event} {' '.join(map(named, args[1:2]))}".rstrip())
         elif event == "socket.connect":
             self._forbid("network", str(args[1]))
 
-    def _file(self, what, path):
+    def statement(self, text):
+        """Note a statement, of one line, that opens another file: SQLite tells no hook of that."""
+        found = OTHER_FILE.match(text)
+        if found and found[1] not in ("", ":memory:"):
+            with contextlib.suppress(PermissionError):  # SQLite would not hear it
+                self._file("write", found[1].replace("''", "'"))
+
+    def _file(self, what, path, queues=None):
+        queues = self.queues if queues is None else queues
         try:
             path = os.fsdecode(path)
         except TypeError:  # a file descriptor
@@ -122,10 +152,11 @@ class Fence:
         if path.startswith("file:"):
             path = urllib.parse.unquote(urllib.parse.urlsplit(path).path)
         real = os.path.realpath(path)
-        if any(real in (queue, queue + "-journal", queue + "-wal") for queue in self.queues):
+        if any(real in (queue, queue + "-journal", queue + "-wal") for queue in queues):
             return
         if what == "read" and (
             real == self.worker  # a traceback shows its lines
+            or real in OWN  # and those of the courier
             or real in HARMLESS
             or real.startswith(ZONES)
             or (real.startswith(STDLIB) and not any(part in real for part in PACKAGES))
@@ -145,6 +176,11 @@ class Fence:
         raise PermissionError(
             f"the lab forbids a worker to {FORBIDDEN[what]} {Path(str(name)).name}"
         )
+
+
+def named(thing):
+    """Return a name that an event gives, as text."""
+    return thing if type(thing) is str else type(thing).__name__
 
 
 def importer():

@@ -21,7 +21,7 @@ import threading
 import types
 from pathlib import Path
 
-from lab import audit, connections, describe, sender, wire
+from lab import audit, confine, connections, describe, sender, wire
 
 LIMITS = {
     "RLIMIT_AS": 1 << 30,  # bytes of address space
@@ -36,8 +36,8 @@ TAKE_PATH = ("open_queue", "run_file")
 def main(channel, output, job):
     """Become a courier: take the file descriptors, load the worker, serve the stage; never return.
 
-    job is {"worker": path of the copy to run, "code": path of the code once it is compiled, "kit":
-    folder}.
+    job is {"worker": path of the copy to run, two folders deep in the stage's room, "code": path of
+    the code once it is compiled, "kit": folder}.
     """
     try:
         os.setsid()
@@ -52,11 +52,18 @@ def main(channel, output, job):
         for name, most in LIMITS.items():
             with contextlib.suppress(OSError, ValueError):  # macOS has no limit on address space
                 resource.setrlimit(getattr(resource, name), (most, most))
+        sys.breakpointhook = no_debugger
+        confine.confine(Path(job["worker"]).parents[1], (*audit.STDLIB, *audit.OWN))
         Courier(Channel(high), job).serve()
     except BaseException:
         sys.excepthook(*sys.exc_info())
     finally:
         os._exit(EXIT_OWN_FAULT)
+
+
+def no_debugger(*args, **options):
+    """Stand in for the debugger, which would wait for a keyboard."""
+    raise RuntimeError("breakpoint() was left in, and nobody is there to debug")
 
 
 class Channel:
@@ -193,6 +200,8 @@ class Courier:
 
     def at_statement(self, number, text, in_transaction):
         """Stop before an SQL statement."""
+        if "attach" in text.lower() or "vacuum" in text.lower():
+            self.fence.statement(connections.one_line(text))
         if self.free:
             self.passed += 1
             if self.free is not True:

@@ -128,6 +128,15 @@ ENDS = [  # worker, function, arguments, what is said; with a limit if it is wai
     ("files", "delete", ("PATH",), "the lab forbids a worker to write queue-1.db", LONG),
     ("files", "read", ("KIT",), "the lab forbids a worker to read worker.py", LONG),
     ("files", "import_the_kit", (), "No module named 'lab'", LONG),
+    (
+        "forks",
+        "by_plain_c",
+        (),
+        "the lab forbids a worker to leave Python by ctypes.dlsym fork",
+        LONG,
+    ),
+    ("files", "delete_queue", ("PATH",), "the lab forbids a worker to write queue-1.db", LONG),
+    ("files", "read_without_fence", ("KIT",), "Permission denied", LONG),
     ("signals", "parent", (), "the lab forbids a worker to send a signal by os.kill", LONG),
     ("signals", "stop", (), "stopped itself with SIGSTOP", SHORT),
     ("signals", "term", (), "died of SIGTERM", LONG),
@@ -195,17 +204,30 @@ def test_a_thread_that_was_left_is_told(worker):
     assert worker("forks").call("thread").threads == 1
 
 
-def test_a_courier_that_kills_the_launcher_stops_nobody(stage):
+def test_a_courier_cannot_kill_the_launcher_where_the_kernel_forbids_it(worker, launcher):
+    outcome = worker("signals").call("parent_by_c")
+    assert outcome.value in ("not allowed", "killed")
+    assert outcome.value == "killed" or launcher._process.poll() is None
+
+
+def test_a_launcher_that_was_killed_stops_nobody(stage):
     own = stage(HOSTILE / "signals.py", limit_s=SHORT)
     from lab.launcher import Launcher
 
     with Launcher() as victim:
+
+        def kill_it():
+            victim._process.kill()
+            victim._process.wait()
+
         own._launcher = victim
         assert own.blue.call("nothing").how == "missing"
-        assert str(own.amber.call("parent_by_c")) == "returned 'killed'"
+        assert own.amber.call("nothing").how == "missing"
+        kill_it()
         own.amber.kill()
         assert own.amber.call("nothing").how == "missing"
-        assert "is gone" in str(own.amber.call("parent_by_c_and_stay"))
+        kill_it()
+        assert "is gone" in str(own.amber.call("wait"))
         assert own.amber.call("nothing").how == "missing"
         assert own.blue.call("nothing").how in ("missing", "ended")
         assert own.blue.call("nothing").how == "missing"

@@ -21,8 +21,13 @@ def by_subprocess():
     subprocess.Popen(["sleep", "1000"], start_new_session=True)
 
 
+def by_plain_c():
+    libc.fork()
+
+
 def by_c(daemon=True):
-    """Fork twice behind Python's back: the audit hook does not see it."""
+    """Fork twice by C, which is forbidden, too: without the audit hook, which is put to sleep."""
+    time.sleep.__self__.up = False
     if libc.fork() == 0:
         if daemon:
             libc.setsid()

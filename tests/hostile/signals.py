@@ -3,6 +3,7 @@
 import ctypes
 import os
 import signal
+import time
 
 libc = ctypes.CDLL(None)
 
@@ -12,14 +13,13 @@ def parent():
 
 
 def parent_by_c():
-    libc.kill(libc.getppid(), 9)
-    return "killed"
+    time.sleep.__self__.up = False  # the audit hook: C is forbidden, too
+    return "killed" if libc.kill(libc.getppid(), 9) == 0 else "not allowed"
 
 
-def parent_by_c_and_stay():
-    libc.kill(libc.getppid(), 9)
+def wait():
     while True:
-        libc.sleep(1000)
+        signal.pause()
 
 
 def stop():
@@ -31,6 +31,7 @@ def term():
 
 
 def segfault():
+    time.sleep.__self__.up = False
     ctypes.string_at(0)
 
 
