@@ -49,7 +49,7 @@ def outcome(monkeypatch):
     """Let a check come to what the test says: outcome({step: result}, then=...)."""
 
     def set_it(steps, then=lambda: None):
-        def made_up(worker, step, *, only=False, on_start=None, on_result=None):
+        def made_up(worker, step, *, only=False, on_start=None, on_result=None, **limits):
             asked = [step] if only else range(1, step + 1)
             on_start([f"test_{n}_x.py" for n in asked])
             found = results({n: steps.get(n, PASSED) for n in asked})

@@ -179,6 +179,7 @@ def test_the_step_that_the_student_is_at_is_checked_alone_and_then_with_all_befo
     assert (begun[-1].step, begun[-1].only) == (3, True)
     say(watch, result(3))
     assert (begun[-1].step, begun[-1].only) == (3, False)
+    assert "Step 3 passes by itself" in page(watch)
     assert state.load(lease, T0).step == 3  # not before all have passed
     say(watch, result(1), result(2), result(3))
     assert watch.stream is None

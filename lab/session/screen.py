@@ -70,7 +70,8 @@ class Screen:
         if watch.first:
             return self.failure(watch, watch.first, width, room)
         if watch.stream:
-            return textwrap.wrap(self.words["wait"], width)
+            name = "wait" if watch.only or watch.step == 1 else "wait_all"
+            return textwrap.wrap(self.words[name].format(step=watch.step), width)
         if watch.changed:
             return textwrap.wrap(self.words["changed"], width)
         return self.success(watch, width)
