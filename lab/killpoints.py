@@ -23,6 +23,9 @@ KILLS = (  # (word of the call, jobs in the queue, clauses)
     ("run_file", ("pending",), ("8.4", "8.5")),
 )
 
+# What blue does after a kill: nothing of a later step, since that may not be written yet.
+FOLLOWS = {"finish": "claim", "run_file": "run_once"}
+
 
 @dataclass
 class Kill:
@@ -82,22 +85,19 @@ def judge(stage, word, world, before):
         kill.problem = "the queue is in a state between two that whole transactions leave"
         kill.saw, kill.expected = tell(left), [tell(world) for world in legal.values()]
     else:
-        carry_on(stage, left, kill)
+        carry_on(stage, word, left, kill)
     return kill
 
 
-def carry_on(stage, left, kill):
-    """Let blue recover, a lease later, and note in kill if it could not."""
+def carry_on(stage, word, left, kill):
+    """Let blue go on where amber was killed, a lease later; note in kill if it could not."""
     stage.tick(calls.LEASE_MS)
     left.clock = stage.clock
-    expected = serial.Call("blue", "run_once")
+    word = FOLLOWS.get(word.partition(":")[0], word)
+    expected = call_of("blue", word)
     *_, after = serial.stations(left, expected)
-    stage.blue.connect()
-    if stage.blue.con is None:
-        outcome = stage.blue.outcome
-    else:
-        stage.blue.begin("run_once")
-        outcome = stage.blue.run()
+    stage.blue.begin(word)
+    outcome = stage.blue.run()
     now = world_of(stage)
     value = returned(outcome)
     if now.state() != after.state() or not wire.same(value, expected.returned):
