@@ -81,6 +81,8 @@ def judge(stage, word, world, before):
     elif columns not in ([{}, COLUMNS] if word == "open" else [COLUMNS]):
         kill.problem = "some of the schema is there, and some is not"
         kill.saw = [f"tables: {', '.join(columns) or 'none'}"]
+        kill.expected = [["tables: none"]] if word == "open" else []
+        kill.expected.append([f"tables: {', '.join(COLUMNS)}"])
     elif left.state() not in legal:
         kill.problem = "the queue is in a state between two that whole transactions leave"
         kill.saw, kill.expected = tell(left), [tell(world) for world in legal.values()]
