@@ -353,6 +353,16 @@ class Bench:
         """Have the courier (amber) wait for locks 1 ms, not its whole time-out."""
         self.on_connection("pragma busy_timeout = 1", by)
 
+    def ends(self):
+        """Have amber's process come to its end as a script does; fail unless it ends (7.10)."""
+        self.did.append("# the process has nothing left to do")
+        self.amber.ask(do="leave")
+        self.used_up = True
+        ended = self.amber.process.ended
+        if ended is None or (ended.how, ended.detail) != ("exit", 0):
+            saw = f"it did not end: its process {ended or 'gave an answer'}"
+            self.fail(["the process ends by itself"], [saw], clause="7.10")
+
     # Races and kills -----------------------------------------------------------------------------
 
     def play(self, text):

@@ -382,6 +382,13 @@ def test_a_queue_locked_after_the_send_is_an_error_and_the_claim_stays(bench):
     bench.row(**LEASED)
 
 
+@clause("7.10")
+def test_a_process_with_nothing_left_to_do_ends_by_itself(bench):
+    bench.scene(job())
+    run(bench)
+    bench.ends()
+
+
 @clause("0.9")
 def test_a_job_that_failed_is_not_in_the_way_of_the_next(bench):
     bench.scene(job(), job("snack-2"), job("snack-3"))

@@ -348,7 +348,7 @@ class Handle:
     # Looking -------------------------------------------------------------------------------------
 
     def ask(self, **request):
-        """Have the courier itself look, between calls: do="sql", do="descriptors".
+        """Have the courier itself look, between calls: do="sql", do="descriptors", do="leave".
 
         Return the value, or None if it cannot tell.
         """
