@@ -362,6 +362,9 @@ class Bench:
         if ended is None or (ended.how, ended.detail) != ("exit", 0):
             saw = f"it did not end: its process {ended or 'gave an answer'}"
             self.fail(["the process ends by itself"], [saw], clause="7.10")
+        if ended.strays:
+            saw = f"it left {ended.strays} other processes behind"
+            self.fail(["the process is the only one"], [saw], clause="7.10")
 
     # Races and kills -----------------------------------------------------------------------------
 
