@@ -214,6 +214,10 @@ def test_a_bomb_does_not_go_off(tmp_path, monkeypatch):
     assert collected(path, tmp_path) == {"a": "[it is longer than 1,000,000 bytes]"}
 
     monkeypatch.setattr(archive, "MOST_IN_ALL", 1_000_000)
+    monkeypatch.setattr(archive, "MOST_KEPT", 1_000_000)
+    path.write_bytes(zipped(*(f"{n}.py" for n in range(9)), data=bytes(200_000)))
+    with pytest.raises(archive.NoArchive, match="more than"):
+        submissions.collect(path, plant(tmp_path / "another", "x/"))
     bomb = tmp_path / "bomb.tar.gz"
     with tarfile.open(bomb, "w:gz") as file:
         info = tarfile.TarInfo("a.bin")
@@ -543,7 +547,7 @@ def test_an_interruption_leaves_what_is_done_and_no_process(tmp_path):
     [
         ([], "required: DIR_OR_ZIP"),
         (["/nope"], "there is no /nope"),
-        ([ROOT / "README.md"], "README.md cannot be read: "),
+        ([ROOT / "README.md"], "README.md is neither a folder nor a sound archive: "),
         ([ROOT / "tests" / "traces"], "there are no submissions in"),
         ([ROOT / "tests" / "workers", "-j", "0"], "-j is how many"),
         ([ROOT / "tests" / "workers", "--points", ROOT / "pyproject.toml"], "must have one table"),

@@ -59,8 +59,9 @@ def main(args):
             worth = points.load(args.points)
             found = submissions.collect(args.source, Path(scratch))
         except (archive.NoArchive, points.BadPoints) as error:
-            named = "" if isinstance(error, points.BadPoints) else f"{args.source} cannot be read: "
-            raise BadUse(f"{named}{error}") from None
+            named = isinstance(error, archive.NoArchive)
+            about = f"{args.source} is neither a folder nor a sound archive: " if named else ""
+            raise BadUse(f"{about}{error}") from None
         if not found:
             raise BadUse(f"there are no submissions in {args.source}")
         with ledger.Ledger(state_file(args)) as verdicts:
@@ -86,24 +87,12 @@ def grade(found, verdicts, worth, args):
     """Check what is not in the ledger yet, write what was asked for; return the exit status."""
     kit = ledger.kit()
     keys = {s: ledger.key(s.path.read_bytes(), args.step, kit) for s in found if s.path}
-    known = sum(key in verdicts for key in keys.values())
     jobs = {key: (key, s.path, s.file) for s, key in keys.items() if key not in verdicts}
-    problems, began, done = {}, time.monotonic(), len(found) - len(jobs)
+    known = sum(key in verdicts for key in keys.values())
     if known:
         print(f"{known} of {len(found)} are graded already, in {state_file(args)}")
-    stopped = False
-    try:
-        progress(done, len(found))
-        for key, verdict in pool.check_all(jobs.values(), args.step, args.workers):
-            if "problem" in verdict:
-                problems[key] = verdict
-            else:
-                verdicts.put(key, verdict)
-            done += 1
-            progress(done, len(found))
-    except KeyboardInterrupt:
-        stopped = True
-    clear()
+    problems, began = {}, time.monotonic()
+    stopped = check(jobs, verdicts, problems, len(found), args)
     all_grades = []
     for one in found:
         key = keys.get(one)
@@ -117,6 +106,28 @@ def grade(found, verdicts, worth, args):
         print("Interrupted: the same command goes on where this one was.", file=sys.stderr)
         return INTERRUPTED
     return 1 if any(one.problem for one in all_grades) else 0
+
+
+def check(jobs, verdicts, problems, total, args):
+    """Check jobs, and file each verdict in the ledger or among the problems; tell if interrupted.
+
+    jobs is {key: (key, Path, shown name)}, total how many submissions there are.
+    """
+    done = total - len(jobs)
+    try:
+        progress(done, total)
+        for key, verdict in pool.check_all(jobs.values(), args.step, args.workers):
+            if "problem" in verdict:
+                problems[key] = verdict
+            else:
+                verdicts.put(key, verdict)
+            done += 1
+            progress(done, total)
+    except KeyboardInterrupt:
+        return True
+    finally:
+        clear()
+    return False
 
 
 def progress(done, total):

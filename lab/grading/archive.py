@@ -17,6 +17,7 @@ import zlib
 MOST_WORKER = 1_000_000  # bytes of a worker file; the reference has 15,000
 MOST_ARCHIVE = 50_000_000  # bytes of an archive within an archive
 MOST_IN_ALL = 4_000_000_000  # bytes that are unpacked of one archive, kept or not
+MOST_KEPT = 1_000_000_000  # bytes of all that is kept of one archive
 MOST_MEMBERS = 200_000
 FOLDER, OTHER = "it is a folder", "it is neither a .py file nor an archive"
 LINK = "it is a link or a device, not a file"
@@ -49,7 +50,7 @@ def unpack(path, folder):
     pathlib.Path. NoArchive, also in the middle.
     """
     try:
-        reader = zip_members if zipfile.is_zipfile(path) else tar_members
+        kept, reader = 0, zip_members if zipfile.is_zipfile(path) else tar_members
         with contextlib.closing(reader(path)) as members:
             for number, (name, problem, read) in enumerate(members):
                 if number >= MOST_MEMBERS:
@@ -58,6 +59,9 @@ def unpack(path, folder):
                 target = folder / f"{number}{'.py' if name.lower().endswith('.py') else ''}"
                 problem = problem or (OTHER if limit(name) is None else astray)
                 problem = problem or copy(read, target, limit(name))
+                kept += 0 if problem else target.stat().st_size
+                if kept > MOST_KEPT:
+                    raise NoArchive(f"it unpacks to more than {MOST_KEPT:,} bytes")
                 if parts:
                     yield parts, None if problem else target, problem
     except BROKEN as error:
