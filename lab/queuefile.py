@@ -176,8 +176,12 @@ class QueueFile:
 def columns(con):
     """Return what the tables of a database look like, see QueueFile.columns."""
     tables = con.execute("select name from sqlite_master where type = 'table' order by name")
+    # Older versions of SQLite tell the type's name as it was written.
     return {
-        name: [tuple(row)[1:] for row in con.execute(f"pragma table_info({name})")]
+        name: [
+            (column, kind.upper(), *rest)
+            for _, column, kind, *rest in con.execute(f"pragma table_info({name})")
+        ]
         for (name,) in map(tuple, tables.fetchall())
         if not name.startswith("sqlite_")
     }
