@@ -154,7 +154,7 @@ def test_every_error_of_send_comes_out_as_it_is_and_the_connection_is_closed(ben
         outcome = run(bench, send={"error": error})
         bench.planted(outcome, clause="8.2")
         closed(bench, outcome)
-        bench.row(clause="8.6", **LEASED)
+        bench.row(clause="7.6", **LEASED)
 
 
 @clause("8.2")
