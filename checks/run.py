@@ -27,6 +27,11 @@ class Listener:
     def pytest_configure(self, config):
         config.lease_lab_until = self.until
 
+    def pytest_collectreport(self, report):
+        if report.failed:
+            said = str(report.longrepr).strip().splitlines()[-1:]
+            self.problem = RuntimeError(f"{report.nodeid} cannot be read: {''.join(said)}")
+
     def pytest_collection_finish(self, session):
         self.config, self.session = session.config, session
         if self.on_start:
@@ -54,6 +59,8 @@ def run(worker, step, *, only=False, deadline_s=DEADLINE_S, on_start=None, on_re
     listener = Listener(time.monotonic() + deadline_s, on_start, on_result)
     steps = [step] if only else range(1, step + 1)
     options = [str(file) for number in steps for file in HERE.glob(f"test_{number}_*.py")]
+    if not options:  # pytest would take that for "all there is"
+        raise RuntimeError(f"there are no checks for step {step}")
     options += [f"--rootdir={HERE.parent}", "-c", str(HERE.parent / "pyproject.toml")]
     options += [f"--worker={os.path.abspath(worker)}", "--step", str(step)]
     options += ["-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:faulthandler"]
