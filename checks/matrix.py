@@ -20,7 +20,7 @@ SENTENCE = "check every wrong worker, and show which clauses' checks find it"
 EXAMPLE = "python3 -m lab matrix --step 4"
 STEPS = range(1, 9)
 NAMED_FIRST = 3  # a mutant's clause must be that of one of so many results
-PATIENCE_S = 200.0  # for one worker; on a loaded machine the usual deadline would hide what is wrong
+PATIENCE_S = 200.0  # for one worker: a loaded machine must not hide what is wrong
 PAGE_HEAD = """# The wrong workers
 
 The checks are themselves checked: on {mutants} wrong workers, *mutants*, each a correct worker with
