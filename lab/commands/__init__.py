@@ -21,6 +21,7 @@ EVERY = {
     "receiver": "lab.commands.receiver",
     "grade": "lab.commands.grade",
     "pack": "lab.commands.pack",
+    "matrix": "checks.matrix",
 }
 # A student's copy of the kit has no instructor's commands.
 COMMANDS = {
