@@ -77,8 +77,9 @@ class Handle:
         if not self.ready():
             return self._over(self.loaded, called="loading the worker")
         self._called = name
-        shown = [show(arg) for arg in args] + [f"{k}={show(v)}" for k, v in options.items()]
-        self.stage.add(self.name, "call", f"{name}({', '.join(shown)})")
+        if self.stage.trace is not None:
+            shown = [show(arg) for arg in args] + [f"{k}={show(v)}" for k, v in options.items()]
+            self.stage.add(self.name, "call", f"{name}({', '.join(shown)})")
         message = {
             "do": "call",
             "name": name,

@@ -16,6 +16,7 @@ MOST_BITS = 14_000  # of an int: Python refuses to print more than 4300 decimal 
 MOST_DEPTH = 3
 MOST_ITEMS = 64
 TO_JSON, FROM_JSON = json.JSONEncoder(separators=(",", ":")), json.JSONDecoder()
+PLAIN = (int, str, bool, type(None))
 BASES = {"int": int, "float": float, "str": str, "dict": dict}
 
 
@@ -187,6 +188,8 @@ def must_be_str(value):
 
 def same(one, other):
     """Tell whether two values are equal in value and, all the way down, in exact type."""
+    if type(one) is type(other) and type(one) in PLAIN:
+        return one == other
     return canonical(one) == canonical(other)
 
 
