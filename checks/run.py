@@ -26,6 +26,7 @@ class Listener:
     @pytest.hookimpl(trylast=True)
     def pytest_configure(self, config):
         config.lease_lab_until = self.until
+        config.option.tbstyle = "no"  # nobody reads pytest's tracebacks, and they cost seconds
 
     def pytest_collectreport(self, report):
         if report.failed:
@@ -61,7 +62,8 @@ def run(worker, step, *, only=False, deadline_s=DEADLINE_S, on_start=None, on_re
     options = [str(file) for number in steps for file in HERE.glob(f"test_{number}_*.py")]
     if not options:  # pytest would take that for "all there is"
         raise RuntimeError(f"there are no checks for step {step}")
-    options += [f"--rootdir={HERE.parent}", "-c", str(HERE.parent / "pyproject.toml")]
+    # No settings but these: an installed kit has no pyproject.toml.
+    options += [f"--rootdir={HERE.parent}", "-c", os.devnull, "-o", "timeout=60"]
     options += [f"--worker={os.path.abspath(worker)}", "--step", str(step)]
     options += ["-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:faulthandler"]
     options += ["-p", "no:unraisableexception", "-p", "no:threadexception"]  # they cost time
