@@ -11,19 +11,20 @@ import signal
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from xml.etree import ElementTree
 
-from checks import environment, target, texts
+from checks import environment, picture, target, texts
 from checks.report import Report
-from checks.results import CRASHED, PASSED, SCHEMA, UNCHECKED
+from checks.results import CRASHED, FAILED, PASSED, SCHEMA, UNCHECKED
 from lab.commands import BadUse
-from lab.show.text import use_colour, use_unicode
+from lab.show import text
 
 SENTENCE = "check a worker file, up to a step"
 EXAMPLE = "python3 -m lab check 4 lease/worker.py --hint"
 MOST_HINTS = 3
+DRAW_BY_S = 9.0  # after that the lanes of a failure might take more than the 12 s in all
 
 
 def add_arguments(parser):
@@ -62,10 +63,11 @@ def main(args, out=None):
         words = texts.load(args.language)
     except ValueError as error:
         raise BadUse(str(error)) from None
-    look = {"colour": use_colour(out, os.environ), "unicode": use_unicode(out)}
+    look = {"colour": text.use_colour(out, os.environ), "unicode": text.use_unicode(out)}
     report = Report(aim.shown, words, hints=min(args.hint, MOST_HINTS), **look)
     with interruptible():
         results, counts = run_and_show(aim, args.only, report, out, began)
+    draw(aim.worker, results, look, began)
     seconds = time.monotonic() - began
     print("\n" + report.end(results, seconds, counts), file=out, flush=True)
     for line in aim.note(results):
@@ -76,6 +78,17 @@ def main(args, out=None):
     if args.junit:
         write(args.junit, as_junit(results, aim.step, seconds))
     return 0 if passed else 1
+
+
+def draw(worker, results, look, began):
+    """Draw the lanes of the first failure, if it has a schedule and there is time."""
+    wrong = [result for result in results if result.result in (FAILED, CRASHED)]
+    if not wrong or wrong[0].result != FAILED or not wrong[0].evidence.schedule:
+        return
+    if time.monotonic() - began < DRAW_BY_S:
+        with suppress(ValueError, RuntimeError):  # a worker that does not do the same twice
+            trace = picture.trace_of(worker, wrong[0], limit_s=1)
+            wrong[0].evidence.lanes = text.lanes(trace, **look)
 
 
 @contextmanager
@@ -159,21 +172,21 @@ def as_junit(results, step, seconds):
         case = ElementTree.SubElement(suite, "testcase", place, time=f"{result.seconds:.3f}")
         if result.result != PASSED:
             data = result.data()
-            text = "\n".join(f"{k}:\n{data[k]}" for k in ("did", "expected", "saw") if data[k])
+            told = "\n".join(f"{k}:\n{data[k]}" for k in ("did", "expected", "saw") if data[k])
             kind = kinds.get(result.result, "failure")
             node = ElementTree.SubElement(case, kind, message=f"clause {result.clause}")
-            node.text = "".join(c for c in text if c.isprintable() or c in "\n\t")
+            node.text = "".join(c for c in told if c.isprintable() or c in "\n\t")
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def write(name, text):
+def write(name, content):
     """Write a report whole, or not at all. BadUse."""
     path = Path(name)
     try:
         with tempfile.NamedTemporaryFile(
             "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
         ) as file:
-            file.write(text)
+            file.write(content)
         os.chmod(file.name, 0o644)
         os.replace(file.name, path)
     except OSError as error:

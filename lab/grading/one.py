@@ -13,12 +13,11 @@ import sys
 import time
 
 from checks import texts
+from checks.picture import trace_of
 from checks.report import Report
 from checks.results import CRASHED, FAILED, PASSED
 from checks.run import run
-from lab import schedule
 from lab.grading.checker import DEADLINE_S
-from lab.stage import Stage
 
 LIMIT_S = 3.0
 PR_SET_DUMPABLE = 4
@@ -44,7 +43,7 @@ def main(worker, step, name):
     wrong = [result for result in results if result.result in (FAILED, CRASHED)]
     played = [result for result in wrong if result.evidence.schedule]
     if played:
-        print(json.dumps(trace(worker, played[0])), file=lines, flush=True)
+        print(json.dumps(trace_of(worker, played[0], LIMIT_S)), file=lines, flush=True)
 
 
 def keep_out():
@@ -54,19 +53,6 @@ def keep_out():
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
-
-
-def trace(worker, result):
-    """Play the schedule of a failure once more; return its trace as data."""
-    words = result.evidence.schedule.split()
-    with Stage(worker, limit_s=LIMIT_S) as stage:
-        if any(word.endswith(":open") for word in words):
-            stage.fresh(empty=True)  # as the checks of open_queue begin
-        stage.record(f"clause {result.clause}: {result.name}")
-        schedule.play(stage, schedule.parse(result.evidence.schedule))
-        said = "; ".join(result.evidence.saw) or "not as the clause says"
-        stage.trace.verdict = {"ok": False, "step": None, "text": said}
-        return stage.trace.data()
 
 
 if __name__ == "__main__":
