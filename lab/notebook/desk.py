@@ -31,6 +31,7 @@ class Desk:
         self.calls = dict.fromkeys(self.stage.couriers, "run_file")  # what each one starts
         self.fault = FINE
         self.said = ""
+        self.watcher = None  # called after a schedule was played
         self.fresh()
 
     def close(self):
@@ -141,8 +142,10 @@ class Desk:
             missed = schedule.play(self.stage, moves)
         except schedule.BadSchedule as error:
             self.said = str(error)
-            return
-        self.said = "Not done: " + "; ".join(missed) if missed else "Played."
+        else:
+            self.said = "Not done: " + "; ".join(missed) if missed else "Played."
+        if self.watcher:
+            self.watcher()
 
     @property
     def schedule(self):

@@ -18,7 +18,7 @@ STYLE = """<style>
   background: rgba(128, 128, 128, .14); }
 .lease td.n { text-align: right !important; font-variant-numeric: tabular-nums; }
 .lease .beside { display: flex; flex-wrap: wrap; gap: 2px 24px; align-items: flex-start; }
-.lease .beside > :first-child { max-width: 470px; }
+.lease .beside > :first-child { max-width: 500px; }
 .lease .tight :is(td, th) { padding: 3px 7px !important; }
 .lease p { margin: 4px 0 6px; }
 .lease .head { font-weight: 700; margin: 4px 0 2px; }
@@ -88,13 +88,17 @@ def named(value):
 
 
 def table(rows, heads=None):
-    """Return rows as an HTML table; a row is a dict, or a list of HTML if heads are given."""
+    """Return rows as an HTML table; a row is a dict, or a list of HTML if heads are given.
+
+    Without any heads, [], it has no row of them.
+    """
     if heads is None:
         heads = [name.replace("_", " ") for name in rows[0]] if rows else []
         rows = [[named(value) for value in row.values()] for row in rows]
     top = "".join(f"<th>{safe(head)}</th>" for head in heads)
     body = "".join(f"<tr>{''.join(_cell(cell) for cell in row)}</tr>" for row in rows)
-    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+    top = f"<thead><tr>{top}</tr></thead>" if top else ""
+    return f"<table>{top}<tbody>{body}</tbody></table>"
 
 
 def _cell(cell):

@@ -74,6 +74,7 @@ class Panel:
             ]
         )
         self.box.add_class("lease-desk")
+        made.watcher = self.update
         self.update()
 
     def _wide(self, width, flex=None):

@@ -29,6 +29,9 @@ class Predictions:
             if name in guesses and guesses[name] not in QUESTIONS[name].choices:
                 choices = ", ".join(map(repr, QUESTIONS[name].choices))
                 raise ValueError(f"{name} is one of {choices}")
+        # Who has answered and runs the same cell once more must not lose the answers.
+        kept = {name: read() for name, read in self._open.items() if name in names}
+        guesses = {name: guess for name, guess in kept.items() if guess is not None} | guesses
         self._open = {}
         if output.front_end():
             self._ask_with_buttons(names, guesses)

@@ -45,14 +45,12 @@ QUESTIONS = {
     "lease": Question("Who holds a lease that still runs?", COURIERS, _lease),
     "token": Question("What is the job's token?", (0, 1, 2, 3), _job("token")),
     "requests": Question(
-        "How many requests has the receiver got, all in all?", (0, 1, 2), lambda s: s["requests"]
+        "How many requests has the receiver got?", (0, 1, 2), lambda s: s["requests"]
     ),
     "inbox": Question(
         "How many rows are in the receiver's inbox?", (0, 1, 2), lambda s: len(s["inbox"])
     ),
-    "effects": Question(
-        "How many effects are there: snacks handed over?", (0, 1, 2), lambda s: s["effects"]
-    ),
+    "effects": Question("How many effects are there?", (0, 1, 2), lambda s: s["effects"]),
     "lock": Question("Who holds the write lock?", COURIERS, lambda s: _someone(s["lock"])),
     "waits": Question(
         "Who has to wait for a lock?",

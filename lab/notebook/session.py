@@ -48,7 +48,7 @@ def check(step, worker):
     function = words["step"][str(step)]["function"]
     said = f"Step {step}, {function}: {passed} of {len(results)} checks passed."
     first = next((result for result in results if result.result != PASSED), None)
-    html = f'<p class="head">{output.safe(said)}</p>'
+    html = f"<p>{output.chip(said, 'bad' if first else 'good')}</p>"
     if first is None:
         table = output.table(rows, ["", "clause", "what it asks", "checks"])
         html += f"<details><summary>clause by clause</summary>{table}</details>"
@@ -88,7 +88,7 @@ def _failure(result, words, worker):
         rows.append([f"where in {shown(worker)}", output.safe(where)])
     html = f'<p class="head">{output.safe(title)}</p>'
     html += f"<p>{output.safe(clause['sentence'])}</p>"
-    html += output.table(rows, ["", ""]) if rows else ""
+    html += output.table(rows, []) if rows else ""
     if result.evidence.lanes:
         html += f"<pre>{output.safe(result.evidence.lanes)}</pre>"
     if result.evidence.schedule:
