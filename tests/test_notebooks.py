@@ -156,6 +156,14 @@ def test_predictions_are_scored_kindly():
     assert predict.kindly([("token", 0, 1)]).startswith("A surprise is worth more")
 
 
+@needs_jupyter
+def test_answers_survive_when_the_cell_of_the_question_is_run_again(stage):
+    asked = predict.Predictions()
+    asked.ask(["lock", "requests"], {"lock": "amber"})
+    asked.ask(["lock", "requests"], {"requests": 0})
+    assert asked.settle(stage().state()) == [("lock", "amber", "nobody"), ("requests", 0, 0)]
+
+
 def test_the_truth_of_a_question_is_read_from_the_stage(stage):
     made = stage()
     made.put()
