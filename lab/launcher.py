@@ -12,6 +12,7 @@ import json
 import os
 import secrets
 import signal
+import site
 import socket
 import subprocess
 import sys
@@ -41,7 +42,9 @@ class Launcher:
         environ |= [self._mark.split("=")]
         with there:
             self._process = subprocess.Popen(
-                [sys.executable, "-B", "-s", "-P", "-X", "utf8", "-c", START, ROOT],
+                # -S: of what is installed beside the standard library, the kit included, a worker
+                # must find nothing (0.12).
+                [sys.executable, "-B", "-S", "-P", "-X", "utf8", "-c", START, ROOT],
                 stdin=there,
                 stdout=subprocess.DEVNULL,
                 stderr=None if os.environ.get("LEASE_LAB_DEBUG") else subprocess.DEVNULL,
@@ -132,7 +135,8 @@ def serve():
 
     for name in USUAL:  # what most workers import costs its time once
         __import__(name)
-    sys.path.remove(ROOT)  # a worker may not import the kit (0.12)
+    sys.path.remove(ROOT)
+    site.setquit()  # exit() and quit() are there all the same
     for name in [name for name in sys.modules if name.partition(".")[0] == "lab"]:
         del sys.modules[name]
     become_subreaper()
