@@ -118,7 +118,8 @@ def run_and_show(aim, only, report, out, began):
 
     began is when the command did: its time counts from there.
     """
-    from checks.run import DEADLINE_S, run  # not before pytest is known to be there
+    from checks.halves import run_halves  # not before pytest is known to be there
+    from checks.run import DEADLINE_S, run
 
     steps = [aim.step] if only else list(range(1, aim.step + 1))
     print(report.head(steps) + "\n", file=out, flush=True)
@@ -142,8 +143,11 @@ def run_and_show(aim, only, report, out, began):
             print(report.step(result.step, mine), file=out, flush=True)
 
     left = DEADLINE_S - (time.monotonic() - began)
+    listeners = {"deadline_s": left, "on_start": start, "on_result": show}
     try:
-        return run(aim.worker, aim.step, only=only, deadline_s=left, on_start=start, on_result=show)
+        if only:
+            return run(aim.worker, aim.step, only=True, **listeners)
+        return run_halves(aim.worker, aim.step, **listeners)
     except RuntimeError as error:
         raise BadUse(f"the checks could not be run: {error}") from None
 

@@ -49,16 +49,16 @@ class Listener:
             self.session.shouldfail, self.problem = "nobody listens", error
 
 
-def run(worker, step, *, only=False, deadline_s=DEADLINE_S, on_start=None, on_result=None):
+def run(worker, step, *, first=1, only=False, deadline_s=DEADLINE_S, on_start=None, on_result=None):
     """Check a worker file; return (results in the order of the steps, counts).
 
-    step is 1 to 8; only: that step alone. counts is {"schedules", "kills"}, how many were tried.
-    on_start(files) is called with the file name of each check to come, on_result(result) after
+    Steps first to step, each 1 to 8, are checked; only: step alone. counts is {"schedules",
+    "kills"}, how many were tried. on_start(files) is called with the file name of each check to come, on_result(result) after
     each; if that returns something true, no other check is run. RuntimeError if pytest itself
     fails, and whatever on_result raises.
     """
     listener = Listener(time.monotonic() + deadline_s, on_start, on_result)
-    steps = [step] if only else range(1, step + 1)
+    steps = [step] if only else range(first, step + 1)
     options = [str(file) for number in steps for file in HERE.glob(f"test_{number}_*.py")]
     if not options:  # pytest would take that for "all there is"
         raise RuntimeError(f"there are no checks for step {step}")

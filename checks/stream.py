@@ -25,15 +25,16 @@ FILES, RESULT, END, BROKEN = "files", "result", "end", "broken"
 
 
 class Stream:
-    """A check of a worker file up to a step, or of that step only, under way from now on.
+    """A check of a worker file from a first step up to another, under way from now on.
 
-    `fileno` is for select; `read` gives what has happened since. It must be stopped at the end.
+    only: the last of them alone. deadline_s is in seconds, see checks.run. `fileno` is for select;
+    `read` gives what has happened since. It must be stopped at the end.
     """
 
-    def __init__(self, worker, step, only=False):
-        words = [sys.executable, "-B", __file__, str(worker), str(step)] + ["only"] * only
+    def __init__(self, worker, step, only=False, first=1, deadline_s=DEADLINE_S):
+        words = [sys.executable, "-B", __file__, worker, step, step if only else first, deadline_s]
         self.process = subprocess.Popen(
-            words,
+            list(map(str, words)),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -48,7 +49,7 @@ class Stream:
 
     def read(self):
         """Return what has happened, a list of (kind, what): (FILES, names of the files, one for
-        each check to come), (RESULT, a Result); at last (END, None) or (BROKEN, why)."""
+        each check to come), (RESULT, a Result); at last (END, counts) or (BROKEN, why)."""
         happened = []
         while not self.ended:
             data = self.process.stdout.read(65536)
@@ -86,22 +87,22 @@ class Stream:
         self.process.wait()
 
 
-def main(worker, step, only=False):
+def main(worker, step, first, deadline_s):
     """Check, and write what happens; return the exit status."""
     from checks.run import run
 
     def say(kind, what=None):
         print(json.dumps([kind, what]), flush=True)
 
-    run(
+    _, counts = run(
         worker,
         int(step),
-        only=bool(only),
-        deadline_s=DEADLINE_S,
+        first=int(first),
+        deadline_s=float(deadline_s),
         on_start=lambda files: say(FILES, files),
         on_result=lambda result: say(RESULT, asdict(result)),
     )
-    say(END)
+    say(END, counts)
     return 0
 
 
