@@ -53,9 +53,9 @@ def run(worker, step, *, first=1, only=False, deadline_s=DEADLINE_S, on_start=No
     """Check a worker file; return (results in the order of the steps, counts).
 
     Steps first to step, each 1 to 8, are checked; only: step alone. counts is {"schedules",
-    "kills"}, how many were tried. on_start(files) is called with the file name of each check to come, on_result(result) after
-    each; if that returns something true, no other check is run. RuntimeError if pytest itself
-    fails, and whatever on_result raises.
+    "kills"}, how many were tried. on_start(files) is called with the file name of each check to
+    come, on_result(result) after each; if that returns something true, no other check is run.
+    RuntimeError if pytest itself fails, and whatever on_result raises.
     """
     listener = Listener(time.monotonic() + deadline_s, on_start, on_result)
     steps = [step] if only else range(first, step + 1)

@@ -402,7 +402,7 @@ def test_a_stream_tells_what_a_check_finds():
     assert first == stream.FILES
     assert {kind for kind, _ in middle} == {stream.RESULT}
     assert [found.result for _, found in middle] == [PASSED] * len(names)
-    assert last == (stream.END, None)
+    assert last == (stream.END, {"schedules": 0, "kills": 0})
 
 
 def test_a_stream_that_is_stopped_is_gone(tmp_path):
