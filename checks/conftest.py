@@ -4,6 +4,8 @@
 Knows nothing of what is checked, and nothing of how results are shown.
 """
 
+import atexit
+import functools
 import math
 import time
 from pathlib import Path
@@ -51,9 +53,16 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture(scope="session")
 def launcher():
-    """The one launcher of the session."""
-    with Launcher() as launcher:
-        yield launcher
+    """The one launcher of this process, however many sessions it runs."""
+    return the_launcher()
+
+
+@functools.cache
+def the_launcher():
+    """Start the launcher, and see to it that it ends with this process."""
+    launcher = Launcher()
+    atexit.register(launcher.close)
+    return launcher
 
 
 @pytest.fixture(scope="session")

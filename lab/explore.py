@@ -15,7 +15,8 @@ from lab.model import CONFLICT, REFUSED, Model, Raised
 from lab.queuefile import COLUMNS, Locked
 from lab.stage import NAMES
 
-TICK = "tick"
+# Before a name: time passes first. After it: the courier goes on although it must wait.
+TICK, PUSH = "+", "~"
 SHARED = ("sql", "send")  # the kinds of steps that touch what the couriers share
 
 
@@ -173,8 +174,8 @@ def play(stage, pair, prefix, bound):
     Return the Decisions. Nondeterministic if those of prefix cannot be taken any more.
     """
     decisions = take(stage, pair, prefix)
-    ticked = not pair.tick or any(decision.chosen == TICK for decision in decisions)
-    current = next((d.chosen for d in reversed(decisions) if d.chosen != TICK), None)
+    ticked = not pair.tick or any(TICK in decision.chosen for decision in decisions)
+    current = decisions[-1].chosen.lstrip(TICK) if decisions else None
     cost = sum(decision.cost for decision in decisions)
     while any(courier.stop for courier in stage.couriers.values()):
         held = stage.queue.holders()
@@ -183,7 +184,7 @@ def play(stage, pair, prefix, bound):
         decisions.append(Decision(options, chosen, waits))
         cost += options[chosen]
         current = chosen
-        courier = stage.couriers[chosen.rstrip("~")]
+        courier = stage.couriers[chosen.rstrip(PUSH)]
         alone = all(other.stop is None for other in stage.couriers.values() if other != courier)
         if ticked and (alone or cost == bound) and held.only(courier.pid):
             courier.run()  # from here on there is no choice, and nobody to wait for
@@ -197,22 +198,22 @@ def choices(stage, held, current, ticked):
     live = [c for c in stage.couriers.values() if c.stop]
     free = [c.name for c in live if not c.waiting(held)]
     # All wait: one of them runs into its time-out, as it would in real life.
-    able = free or [c.name + "~" for c in live]
+    able = free or [c.name + PUSH for c in live]
     options = {name: int(current in able and name != current) for name in able}
-    if current in able and stage.couriers[current.rstrip("~")].stop.kind not in SHARED:
+    kinds = {name: stage.couriers[name.rstrip(PUSH)].stop.kind for name in able}
+    if current in able and kinds[current] not in SHARED:
         options = {current: 0}  # a step that nobody else could see: no order to try
-    if not ticked and any(c.stop.kind == "clock" for c in live):
-        options[TICK] = 0  # time that passes matters to nobody but who looks at the clock
+    if not ticked:  # time that passes matters to nobody but who looks at the clock next
+        options |= {TICK + name: options[name] for name in options if kinds[name] == "clock"}
     return options, len(free) < len(live)
 
 
 def take(stage, pair, prefix):
     """Take the decisions of an earlier run again, quickly; return them as a list."""
     for name, run in itertools.groupby(prefix, key=lambda decision: decision.chosen):
-        if name == TICK:
+        if name.startswith(TICK):
             stage.tick(pair.tick)
-            continue
-        courier = stage.couriers[name.rstrip("~")]
+        courier = stage.couriers[name.strip(TICK + PUSH)]
         if courier.stop is None or courier.skip(len(list(run))):
             raise Nondeterministic(pair.name)
     return list(prefix)
@@ -294,12 +295,13 @@ def write(pair, chosen):
     """Return the schedule in which the pair is played by these choices, as text."""
     moves = [f"job:{job}" if job != "pending" else "job" for job in pair.jobs]
     moves += [f"{name}:{word}" for name, word in zip(NAMES, words(pair), strict=True)]
+    chosen = [part for name in chosen for part in (TICK, name.lstrip(TICK)) if part in name]
     runs = [(name, len(list(run))) for name, run in itertools.groupby(chosen)]
-    last = {name.rstrip("~"): i for i, (name, _) in enumerate(runs)}
+    last = {name.rstrip(PUSH): i for i, (name, _) in enumerate(runs)}
     for i, (name, steps) in enumerate(runs):
         if name == TICK:
             moves.append(f"+{pair.tick}")
-        elif name.endswith("~"):
+        elif name.endswith(PUSH):
             moves += [name] * steps
         elif last[name] == i:
             moves.append(f"{name}>end")
