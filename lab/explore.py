@@ -28,7 +28,6 @@ class Pair:
     blue: str
     jobs: tuple = ()
     tick: int = 0
-    clauses: tuple = ()
 
     @property
     def name(self):
@@ -38,24 +37,24 @@ class Pair:
 
 
 PAIRS = (
-    Pair("open", "open", clauses=("2.5",)),
-    Pair("enqueue", "enqueue", clauses=("3.5",)),
-    Pair("enqueue", "enqueue:snack-2", clauses=("3.5",)),
-    Pair("enqueue", "claim", clauses=("3.5",)),
-    Pair("claim", "claim", ("pending",), clauses=("4.9",)),
-    Pair("claim", "claim", ("pending", "pending:snack-2"), clauses=("4.9",)),
-    Pair("claim", "claim", ("expired",), clauses=("4.9",)),
-    Pair("claim", "claim", ("spent", "pending:snack-2"), clauses=("4.9",)),
-    Pair("finish", "finish", ("leased",), clauses=("5.2",)),
-    Pair("finish", "finish:retry", ("leased",), clauses=("5.2",)),
-    Pair("claim", "finish", ("expired",), clauses=("5.2",)),
-    Pair("claim", "finish:retry", ("leased",), clauses=("0.6",)),
-    Pair("redrive", "redrive", ("dead",), clauses=("6.3",)),
-    Pair("redrive", "claim", ("dead",), clauses=("6.3",)),
-    Pair("run_once", "run_once", ("pending",), clauses=("4.9",)),
-    Pair("run_once", "run_once", ("pending",), tick=calls.LEASE_MS, clauses=("5.2",)),
-    Pair("run_once", "finish:retry", ("leased", "pending:snack-2"), clauses=("0.6",)),
-    Pair("run_file", "run_file", ("pending",), clauses=("8.3",)),
+    Pair("open", "open"),
+    Pair("enqueue", "enqueue"),
+    Pair("enqueue", "enqueue:snack-2"),
+    Pair("enqueue", "claim"),
+    Pair("claim", "claim", ("pending",)),
+    Pair("claim", "claim", ("pending", "pending:snack-2")),
+    Pair("claim", "claim", ("expired",)),
+    Pair("claim", "claim", ("spent", "pending:snack-2")),
+    Pair("finish", "finish", ("leased",)),
+    Pair("finish", "finish:retry", ("leased",)),
+    Pair("claim", "finish", ("expired",)),
+    Pair("claim", "finish:retry", ("leased",)),
+    Pair("redrive", "redrive", ("dead",)),
+    Pair("redrive", "claim", ("dead",)),
+    Pair("run_once", "run_once", ("pending",)),
+    Pair("run_once", "run_once", ("pending",), tick=calls.LEASE_MS),
+    Pair("run_once", "finish:retry", ("leased", "pending:snack-2")),
+    Pair("run_file", "run_file", ("pending",)),
 )
 
 

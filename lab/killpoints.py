@@ -10,17 +10,31 @@ from lab import calls, serial, wire
 from lab.explore import COLUMNS, call_of, put_jobs, returned, tell, world_of
 from lab.queuefile import Locked
 
-KILLS = (  # (word of the call, jobs in the queue, clauses)
-    ("open", (), ("2.1", "8.4")),
-    ("enqueue", (), ("3.5", "8.4")),
-    ("claim", ("pending",), ("4.8", "8.4")),
-    ("claim", ("spent", "pending:snack-2"), ("4.2", "8.4")),
-    ("claim", ("spent",), ("4.7", "8.4")),
-    ("finish", ("leased",), ("5.6", "8.4")),
-    ("finish:retry", ("leased",), ("5.6", "8.4")),
-    ("redrive", ("dead",), ("6.5", "8.4")),
-    ("run_once", ("pending",), ("8.4",)),
-    ("run_file", ("pending",), ("8.4", "8.5")),
+
+@dataclass(frozen=True)
+class Victim:
+    """A call that is killed at every stop: its word in lab.calls, and what lies in the queue."""
+
+    word: str
+    jobs: tuple = ()
+
+    @property
+    def name(self):
+        """kill claim, and the jobs."""
+        return " ".join(["kill", self.word, *self.jobs])
+
+
+VICTIMS = (
+    Victim("open"),
+    Victim("enqueue"),
+    Victim("claim", ("pending",)),
+    Victim("claim", ("spent", "pending:snack-2")),
+    Victim("claim", ("spent",)),
+    Victim("finish", ("leased",)),
+    Victim("finish:retry", ("leased",)),
+    Victim("redrive", ("dead",)),
+    Victim("run_once", ("pending",)),
+    Victim("run_file", ("pending",)),
 )
 
 # What blue does after a kill: nothing of a later step, since that may not be written yet.

@@ -100,9 +100,9 @@ def test_a_worker_that_dies_in_the_middle_is_no_pass(stage, tmp_path):
     assert run.problem
 
 
-@pytest.mark.parametrize(("word", "jobs", "clauses"), killpoints.KILLS, ids=str)
-def test_a_kill_at_any_stop_leaves_the_queue_whole(stage, word, jobs, clauses):
-    kills = list(killpoints.kill_everywhere(stage(), word, jobs))
+@pytest.mark.parametrize("victim", killpoints.VICTIMS, ids=lambda victim: victim.name)
+def test_a_kill_at_any_stop_leaves_the_queue_whole(stage, victim):
+    kills = list(killpoints.kill_everywhere(stage(), victim.word, victim.jobs))
     assert [kill.problem for kill in kills if kill.problem] == []
     assert len(kills) >= 4
 

@@ -52,12 +52,12 @@ def kills(worker):
     """Kill at every stop of every call; show how many were survived, and a strip for each call."""
     strips, right, total = [], 0, 0
     with Stage(worker) as stage:
-        for word, jobs, _ in killpoints.KILLS:
+        for victim in killpoints.VICTIMS:
             cells = []
-            for kill in killpoints.kill_everywhere(stage, word, jobs):
+            for kill in killpoints.kill_everywhere(stage, victim.word, victim.jobs):
                 cells.append((words.upcoming(kill.before), kill.problem is None))
             right, total = right + sum(ok for _, ok in cells), total + len(cells)
-            strips.append((" ".join([word, *jobs]), cells))
+            strips.append((" ".join([victim.word, *victim.jobs]), cells))
     rows = [{"call": name, "right": sum(ok for _, ok in c), "of": len(c)} for name, c in strips]
     said = f"{right} of {total} kill points came out right."
     lines = [f"{row['call']}: {row['right']} of {row['of']}" for row in rows]
