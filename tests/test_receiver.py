@@ -20,8 +20,9 @@ import pytest
 from http_clients import PATIENCE, connect, head, post, raw, read_all, status_of
 
 import lab.receiver
+from lab.http_front import BODY_LIMIT, LINE_LIMIT, REQUEST_LIMIT
 from lab.inbox import Inbox
-from lab.receiver import BODY_LIMIT, LINE_LIMIT, REQUEST_LIMIT, Fault, Receiver, serve
+from lab.receiver import Fault, Receiver, serve
 from lab.sender import sender
 
 EVENT = {"id": "job-1", "qty": 3}
@@ -677,7 +678,7 @@ def test_a_bad_fault_in_python_is_a_value_error_too(arguments):
 
 COMMAND = """
 import argparse, sys
-from lab.receiver import add_arguments, main
+from lab.commands.receiver import add_arguments, main
 parser = argparse.ArgumentParser(prog="lab receiver")
 add_arguments(parser)
 sys.exit(main(parser.parse_args()))
