@@ -19,7 +19,8 @@ from types import SimpleNamespace
 import pytest
 from http_clients import PATIENCE, connect, head, post, raw, read_all, status_of
 
-import lab.receiver
+import lab.commands.receiver
+import lab.http_front
 from lab.http_front import BODY_LIMIT, LINE_LIMIT, REQUEST_LIMIT
 from lab.inbox import Inbox
 from lab.receiver import Fault, Receiver, serve
@@ -381,7 +382,7 @@ def test_slow_clients_do_not_hold_up_the_others(receiver):
 
 
 def test_clients_beyond_the_limit_are_hung_up_on_and_the_rest_is_served(db, monkeypatch):
-    monkeypatch.setattr(lab.receiver, "CLIENT_LIMIT", 3)
+    monkeypatch.setattr(lab.http_front, "CLIENT_LIMIT", 3)
     with Receiver(db) as receiver:
         holders = [connect(receiver.url) for _ in range(3)]
         assert raw(receiver.url, b"") == b""
@@ -761,7 +762,7 @@ def test_a_process_that_dies_is_survived_by_sending_again(db, when, first, secon
 )
 def test_a_bad_command_line_exits_2_with_one_clear_line(arguments, capsys):
     parser = argparse.ArgumentParser(prog="lab receiver")
-    lab.receiver.add_arguments(parser)
+    lab.commands.receiver.add_arguments(parser)
     with pytest.raises(SystemExit) as caught:
         parser.parse_args(arguments)
     assert caught.value.code == 2
@@ -772,7 +773,7 @@ def test_a_bad_command_line_exits_2_with_one_clear_line(arguments, capsys):
 
 def test_the_command_line_has_many_faults_and_defaults():
     parser = argparse.ArgumentParser()
-    lab.receiver.add_arguments(parser)
+    lab.commands.receiver.add_arguments(parser)
     args = parser.parse_args(["--db", "x.db", "--fault", "drop@1", "--fault", "error@2:before"])
     assert (args.db, args.host, args.port) == ("x.db", "127.0.0.1", 8000)
     assert args.fault == [Fault("drop", request=1), Fault("error", request=2, when="before")]
@@ -783,7 +784,7 @@ def test_the_command_line_has_many_faults_and_defaults():
 )
 def test_what_cannot_start_says_so_in_one_line_and_exits_1(tmp_path, capsys, db, host):
     args = argparse.Namespace(db=str(tmp_path / db), host=host, port=0, fault=[])
-    assert lab.receiver.main(args) == 1
+    assert lab.commands.receiver.main(args) == 1
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("lab receiver: cannot start: ")
