@@ -15,6 +15,7 @@ from checks import reach
 from checks.mutants import ALL, source
 from checks.mutants.mutant import base_path
 from checks.results import CRASHED, FAILED, PASSED
+from lab.commands import BadUse
 
 SENTENCE = "check every wrong worker, and show which clauses' checks find it"
 EXAMPLE = "python3 -m lab matrix --step 4"
@@ -112,7 +113,9 @@ def add_arguments(parser):
 
 
 def main(args):
-    """Run `lab matrix`; return 0 if every mutant was found, 1 if not."""
+    """Run `lab matrix`; return 0 if every mutant was found, 1 if not. BadUse."""
+    if not all(base_path(mutant.base).exists() for mutant in ALL):
+        raise BadUse("the workers that the mutants are made from are not here: use a clone")
     mutants = [mutant for mutant in ALL if args.step in (None, mutant.step)]
     found = {}
     with pool() as processes:
