@@ -7,8 +7,9 @@ the other courier carry on. Knows nothing of how a result is shown.
 from dataclasses import dataclass, field
 
 from lab import calls, serial, wire
-from lab.explore import COLUMNS, call_of, put_jobs, returned, tell, world_of
-from lab.queuefile import Locked
+from lab.explore import call_of, put_jobs
+from lab.judging import returned, tell, world_of
+from lab.queuefile import COLUMNS, Locked
 
 
 @dataclass(frozen=True)
