@@ -28,6 +28,7 @@ def main(worker, step, name):
     lines = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # nothing else gets between the lines
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what pytest takes for an end
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})  # who started it may block it
     keep_out()
     began = time.monotonic()
     results, counts = run(worker, int(step), deadline_s=DEADLINE_S)
