@@ -24,8 +24,8 @@ UNFINISHED = "The autograder did not come to its end. Please tell whoever teache
 
 def main(root, step):
     """Grade root/submission up to a step, and write root/results/results.json."""
-    # Heard only while a checker is waited for: elsewhere, what a handler raises can get lost (CPython
-    # makes a KeyError of it in the midst of `pwd.getpwnam`), and nothing takes long.
+    # Heard only while a checker is waited for: elsewhere, what a handler raises can get lost
+    # (CPython makes a KeyError of it in the midst of `pwd.getpwnam`), and nothing takes long.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     root, last = Path(root), int(step)
