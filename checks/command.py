@@ -16,6 +16,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from checks import environment, picture, target, texts
+from checks.progress import Progress
 from checks.report import Report
 from checks.results import CRASHED, FAILED, PASSED, SCHEMA, UNCHECKED
 from lab.commands import BadUse
@@ -114,7 +115,7 @@ def interruptible():
 
 
 def run_and_show(aim, only, report, out, began):
-    """Run the checks, with a line a step and a bar where there is a terminal; return run's. BadUse.
+    """Run the checks, and show how far they are; return what checks.run.run does. BadUse.
 
     began is when the command did: its time counts from there.
     """
@@ -123,30 +124,12 @@ def run_and_show(aim, only, report, out, began):
 
     steps = [aim.step] if only else list(range(1, aim.step + 1))
     print(report.head(steps) + "\n", file=out, flush=True)
-    terminal = out.isatty()
-    totals, done = {}, {}
-
-    def start(files):
-        for file in files:
-            step = int(file.split("_")[1])
-            totals[step] = totals.get(step, 0) + 1
-
-    def show(result):
-        mine = done.setdefault(result.step, [])
-        mine.append(result)
-        over = len(mine) == totals[result.step]
-        if terminal:
-            line = report.step(result.step, mine) if over else ""
-            line = line or report.bar(result.step, len(mine), totals[result.step])
-            print(f"\r\x1b[K{line}", end="\n" if over else "", file=out, flush=True)
-        elif over:
-            print(report.step(result.step, mine), file=out, flush=True)
-
+    shown = Progress(report, steps, out)
     left = DEADLINE_S - (time.monotonic() - began)
-    listeners = {"deadline_s": left, "on_start": start, "on_result": show}
+    listeners = {"deadline_s": left, "on_start": shown.start, "on_result": shown.show}
     try:
         if only:
-            return run(aim.worker, aim.step, only=True, **listeners)
+            return run(aim.worker, steps, **listeners)
         return run_halves(aim.worker, aim.step, **listeners)
     except RuntimeError as error:
         raise BadUse(f"the checks could not be run: {error}") from None

@@ -1,4 +1,4 @@
-"""Many steps in two processes at once, which takes about half as long; the results are in order.
+"""The checks up to a step in two processes at once, the step itself first; results in their order.
 
 A worker and whoever asks it take turns, so that one process of checks keeps one core busy. Knows
 nothing of how results are shown.
@@ -6,39 +6,62 @@ nothing of how results are shown.
 
 import select
 import time
+from collections import Counter
 
 from checks.results import UNCHECKED
 from checks.run import run
 from checks.stream import BROKEN, END, FILES, RESULT, Stream
 
-HALF = 5  # steps 1 to 5 take about as long as 6 to 8
+# The last step of the first half, by the last of all, so that both halves take about as long. The
+# other half begins with the last step: that is what a student is at, and waits to hear of.
+FIRST_HALF = {3: 2, 4: 3, 5: 4, 6: 4, 7: 5, 8: 6}
 GRACE_S = 2.0  # how long the second half may take to tell what it had when time was up
 
 
 def run_halves(worker, step, *, deadline_s, on_start, on_result):
-    """Check a worker file up to a step; return what checks.run.run does. RuntimeError as there."""
-    listeners = {"on_start": on_start, "on_result": on_result}
-    if step <= HALF:
-        return run(worker, step, deadline_s=deadline_s, **listeners)
+    """Check a worker file up to a step; return what checks.run.run does. RuntimeError as there.
+
+    on_result gets the results as they come, whatever their step; what it returns does not matter.
+    """
+    middle = FIRST_HALF.get(step, 0)
+    early, late = range(1, middle + 1), range(step, middle, -1)
+    limits = {"deadline_s": deadline_s}
+    if not early:
+        results, counts = run(worker, late, on_start=on_start, on_result=on_result, **limits)
+        return in_order(results), counts
     until = time.monotonic() + deadline_s + GRACE_S
-    later = Stream(worker, step, first=HALF + 1, deadline_s=deadline_s)
-    try:
-        results, counts = run(worker, HALF, deadline_s=deadline_s, **listeners)
-        for kind, what in events(later, until):
+    later = Stream(worker, late, **limits)
+    found, counted = [], Counter()
+
+    def hear(events):
+        for kind, what in events:
             if kind == FILES:
                 on_start(what)
             elif kind == RESULT:
-                if what.evidence.blocks == "all":  # the first half has said so
+                if what.evidence.blocks == "all":  # the first half says so, too
                     what.result = UNCHECKED
-                results.append(what)
+                found.append(what)
                 on_result(what)
             elif kind == BROKEN:
                 raise RuntimeError(what)
             elif kind == END:
-                counts = {name: counts[name] + what[name] for name in counts}
-        return results, counts
+                counted.update(what)
+
+    def hear_both(result):
+        on_result(result)
+        hear(later.read())
+
+    try:
+        results, counts = run(worker, early, on_start=on_start, on_result=hear_both, **limits)
+        hear(events(later, until))
     finally:
         later.stop()
+    return in_order(results + found), {name: counts[name] + counted[name] for name in counts}
+
+
+def in_order(results):
+    """Return results by step, those of one step as they are."""
+    return sorted(results, key=lambda result: result.step)
 
 
 def events(stream, until):

@@ -56,32 +56,33 @@ def try_mutant(mutant):
             seen.append(short(result))
         return len(seen) == NAMED_FIRST or (seen and why_alive(mutant, seen) is None)
 
-    return no_passes(mutant, only=first >= mutant.step, on_result=is_clear)
+    early = [] if first >= mutant.step else range(1, mutant.step)
+    return no_passes(mutant, [*early, mutant.step], on_result=is_clear)
 
 
 def try_step(mutant):
     """Check the whole of a mutant's step, and it alone; return as try_mutant does."""
-    return no_passes(mutant, only=True)
+    return no_passes(mutant, [mutant.step])
 
 
-def no_passes(mutant, **options):
-    """Run the checks up to a mutant's step; return its results that are no pass."""
+def no_passes(mutant, steps, **options):
+    """Run the checks of these steps on a mutant; return its results that are no pass."""
     with tempfile.TemporaryDirectory(prefix="lease-lab-") as room:
         path = Path(room) / "worker.py"
         path.write_text(source(mutant), encoding="utf-8")
-        return check(path, mutant.step, **options)
+        return check(path, steps, **options)
 
 
 def try_correct(base):
     """Check a correct worker, by its name in `Mutant.base`, in all steps, as try_mutant does."""
-    return check(base_path(base), STEPS[-1])
+    return check(base_path(base), STEPS)
 
 
-def check(path, step, **options):
+def check(path, steps, **options):
     """Return the results of a worker file that are no pass."""
     from checks.run import run  # needs pytest, which the command line must be able to do without
 
-    results, _ = run(path, step, deadline_s=PATIENCE_S, **options)
+    results, _ = run(path, steps, deadline_s=PATIENCE_S, **options)
     return [short(result) for result in results if result.result != PASSED]
 
 

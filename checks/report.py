@@ -61,7 +61,7 @@ class Report:
                 parts.append("\n".join(textwrap.wrap(said, self.width)))
             others = [result for result in wrong if result is not first]
             if others:
-                lines = [self._line(result) for result in others[:MOST_OTHERS]]
+                lines = [self.line(result) for result in others[:MOST_OTHERS]]
                 lines += ["  …"] if len(others) > MOST_OTHERS else []
                 parts.append("\n".join([self.words["also"], *lines]))
         parts.append(self._total(results, seconds, counts))
@@ -108,10 +108,12 @@ class Report:
         more = "more_hints" if len(hints) < len(clause["hints"]) else "no_more_hints"
         return [*lines, "  " + self.words[more].format(n=len(hints))]
 
-    def _line(self, result):
+    def line(self, result):
+        """Return a result in one line."""
         mark, where = self.marks[result.result], f"{result.step}  {result.clause:<5}"
         line = f"  {mark} {where} {result.name}"
-        return line if len(line) <= self.width else line[: self.width - 1] + "…"
+        cut = line if len(line) <= self.width else line[: self.width - 1] + "…"
+        return self._paint(result.result, cut)
 
     def _total(self, results, seconds, counts):
         passed = sum(result.result == PASSED for result in results)

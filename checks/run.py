@@ -7,11 +7,14 @@ Knows nothing of how results are shown.
 import os
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 HERE = Path(__file__).parent
+# What else is installed beside pytest, or asked of it by the environment, is not for the checks.
+ALONE = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "", "PYTEST_PLUGINS": ""}
 DEADLINE_S = 9.0  # nothing is waited for after it; 12 s in all is the promise
 
 
@@ -49,32 +52,27 @@ class Listener:
             self.session.shouldfail, self.problem = "nobody listens", error
 
 
-def run(worker, step, *, first=1, only=False, deadline_s=DEADLINE_S, on_start=None, on_result=None):
-    """Check a worker file; return (results in the order of the steps, counts).
+def run(worker, steps, *, deadline_s=DEADLINE_S, on_start=None, on_result=None):
+    """Check a worker file; return (results, counts).
 
-    Steps first to step, each 1 to 8, are checked; only: step alone. counts is {"schedules",
-    "kills"}, how many were tried. on_start(files) is called with the file name of each check to
-    come, on_result(result) after each; if that returns something true, no other check is run.
-    RuntimeError if pytest itself fails, and whatever on_result raises.
+    steps, each 1 to 8, are checked in their order. counts is {"schedules", "kills"}, how many were
+    tried. on_start(files) is called with the file name of each check to come, on_result(result)
+    after each; if that returns something true, no other check is run. RuntimeError if pytest itself
+    fails, and whatever on_result raises.
     """
     listener = Listener(time.monotonic() + deadline_s, on_start, on_result)
-    steps = [step] if only else range(first, step + 1)
     options = [str(file) for number in steps for file in HERE.glob(f"test_{number}_*.py")]
     if not options:  # pytest would take that for "all there is"
-        raise RuntimeError(f"there are no checks for step {step}")
+        raise RuntimeError(f"there are no checks for steps {[*steps]}")
     # No settings but these: an installed kit has no pyproject.toml.
     options += [f"--rootdir={HERE.parent}", "-c", os.devnull, "-o", "timeout=60"]
-    options += [f"--worker={os.path.abspath(worker)}", "--step", str(step)]
-    options += ["-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:faulthandler"]
+    options += [f"--worker={os.path.abspath(worker)}", "--step", str(max(steps))]
+    options += ["-p", "pytest_timeout", "-p", "no:terminal"]
+    options += ["-p", "no:cacheprovider", "-p", "no:faulthandler"]
     options += ["-p", "no:unraisableexception", "-p", "no:threadexception"]  # they cost time
     options += ["-p", "no:logging", "--assert=plain", "--capture=no", "-o", "addopts="]
-    options += ["--only"] if only else []
-    written = sys.dont_write_bytecode
-    sys.dont_write_bytecode = True
-    try:
+    with alone():
         code = pytest.main(options, plugins=[listener])
-    finally:
-        sys.dont_write_bytecode = written
     if listener.problem:
         raise listener.problem
     if code == pytest.ExitCode.INTERRUPTED:
@@ -82,3 +80,19 @@ def run(worker, step, *, first=1, only=False, deadline_s=DEADLINE_S, on_start=No
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) or listener.config is None:
         raise RuntimeError(f"pytest ended with {code}")
     return listener.config.lease_lab_results, listener.config.lease_lab_counts
+
+
+@contextmanager
+def alone():
+    """Let pytest load no plugin by itself, heed no option but ours, and write no byte code."""
+    before = {name: os.environ.get(name) for name in ALONE}
+    written, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    os.environ.update(ALONE)
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = written
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value

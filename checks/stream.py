@@ -25,14 +25,14 @@ FILES, RESULT, END, BROKEN = "files", "result", "end", "broken"
 
 
 class Stream:
-    """A check of a worker file from a first step up to another, under way from now on.
+    """A check of a worker file by some steps, in their order, under way from now on.
 
-    only: the last of them alone. deadline_s is in seconds, see checks.run. `fileno` is for select;
-    `read` gives what has happened since. It must be stopped at the end.
+    deadline_s is in seconds, see checks.run. `fileno` is for select; `read` gives what has happened
+    since. It must be stopped at the end.
     """
 
-    def __init__(self, worker, step, only=False, first=1, deadline_s=DEADLINE_S):
-        words = [sys.executable, "-B", __file__, worker, step, step if only else first, deadline_s]
+    def __init__(self, worker, steps, deadline_s=DEADLINE_S):
+        words = [sys.executable, "-B", __file__, worker, deadline_s, *steps]
         self.process = subprocess.Popen(
             list(map(str, words)),
             stdin=subprocess.DEVNULL,
@@ -87,7 +87,7 @@ class Stream:
         self.process.wait()
 
 
-def main(worker, step, first, deadline_s):
+def main(worker, deadline_s, *steps):
     """Check, and write what happens; return the exit status."""
     from checks.run import run
 
@@ -96,8 +96,7 @@ def main(worker, step, first, deadline_s):
 
     _, counts = run(
         worker,
-        int(step),
-        first=int(first),
+        [int(step) for step in steps],
         deadline_s=float(deadline_s),
         on_start=lambda files: say(FILES, files),
         on_result=lambda result: say(RESULT, asdict(result)),

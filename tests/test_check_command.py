@@ -201,8 +201,9 @@ def test_a_terminal_that_knows_ascii_alone_gets_ascii(submit):
     assert done.stdout.isascii()
 
 
-def test_whoever_stops_reading_gets_no_traceback():
-    command = [sys.executable, "-B", str(CHECK), "2", str(REFERENCE)]
+@pytest.mark.parametrize("step", ["2", "4"])  # in one process, and in two
+def test_whoever_stops_reading_gets_no_traceback(step):
+    command = [sys.executable, "-B", str(CHECK), step, str(REFERENCE)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.readline()
         process.stdout.close()
@@ -210,6 +211,20 @@ def test_whoever_stops_reading_gets_no_traceback():
         process.wait(LONG_S)
     assert said == b""
     assert process.returncode == 128 + signal.SIGPIPE
+
+
+def test_the_step_that_one_is_at_is_heard_of_before_the_others_are_over(submit):
+    source = (HOUSE / "tests" / "workers" / "procedural.py").read_text()
+    page = check(4, submit(source.replace("lease_ms < 1 or", "lease_ms < 0 or"))).stdout
+    found = [(mark, step) for mark, step in re.findall(r"^  (✘ )?(\d)  .*", page, re.M)]
+    assert [step for mark, step in found[:5] if not mark] == ["1", "2", "3", "4"]
+    assert ("✘ ", "4") in found[:4]
+
+
+def test_what_else_is_asked_of_pytest_is_not_for_the_checks():
+    more = {"PYTEST_ADDOPTS": "--no-such-option", "PYTEST_PLUGINS": "no_such_plugin"}
+    done = check(1, REFERENCE, **more)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 # For machines ----------------------------------------------------------------------------------

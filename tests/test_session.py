@@ -50,8 +50,8 @@ def outcome(monkeypatch):
     """Let a check come to what the test says: outcome({step: result}, then=...)."""
 
     def set_it(steps, then=lambda: None):
-        def made_up(worker, step, *, only=False, on_start=None, on_result=None, **limits):
-            asked = [step] if only else range(1, step + 1)
+        def made_up(worker, asked, *, on_start=None, on_result=None, **limits):
+            asked = range(1, asked + 1) if isinstance(asked, int) else asked
             on_start([f"test_{n}_x.py" for n in asked])
             found = results({n: steps.get(n, PASSED) for n in asked})
             for result in found:

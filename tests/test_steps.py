@@ -35,7 +35,7 @@ def written_up_to(step):
 def test_a_worker_written_up_to_a_step_passes_it(step, tmp_path):
     path = tmp_path / "worker.py"
     path.write_text(written_up_to(step), encoding="utf-8")
-    results, _ = run(path, step, only=True, deadline_s=50)
+    results, _ = run(path, [step], deadline_s=50)
     assert {r.name: r.evidence.saw for r in results if r.result != PASSED} == {}
     assert results
 
@@ -44,5 +44,5 @@ def test_a_worker_written_up_to_a_step_passes_it(step, tmp_path):
 def test_the_step_after_it_fails(step, tmp_path):
     path = tmp_path / "worker.py"
     path.write_text(written_up_to(step), encoding="utf-8")
-    results, _ = run(path, step + 1, only=True, deadline_s=50)
+    results, _ = run(path, [step + 1], deadline_s=50)
     assert not any(result.result == PASSED for result in results)

@@ -43,8 +43,8 @@ class MadeUp:
 
     begun = None
 
-    def __init__(self, worker, step, only):
-        self.step, self.only, self.stopped, self.events = step, only, False, []
+    def __init__(self, worker, steps):
+        self.steps, self.stopped, self.events = steps, False, []
         type(self).begun.append(self)
 
     def read(self):
@@ -176,9 +176,9 @@ def test_the_step_that_the_student_is_at_is_checked_alone_and_then_with_all_befo
 ):
     pass_steps(lease, 1, 2)
     watch.check()
-    assert (begun[-1].step, begun[-1].only) == (3, True)
+    assert begun[-1].steps == [3]
     say(watch, result(3))
-    assert (begun[-1].step, begun[-1].only) == (3, False)
+    assert begun[-1].steps == [1, 2, 3]
     assert "Step 3 passes by itself" in page(watch)
     assert state.load(lease, T0).step == 3  # not before all have passed
     say(watch, result(1), result(2), result(3))
@@ -191,7 +191,7 @@ def test_a_step_that_fails_is_not_checked_with_the_others(lease, begun, watch):
     watch.check()
     say(watch, result(2, FAILED))
     assert watch.stream is None
-    assert [check.step for check in begun] == [1, 2]
+    assert [check.steps for check in begun] == [[1], [2]]
 
 
 def test_a_new_text_ends_the_check_that_is_under_way(begun, watch):
@@ -224,13 +224,13 @@ def test_a_text_that_was_changed_under_the_check_is_not_noted(lease, watch):
 def test_another_terminal_s_progress_is_taken_up_at_the_next_check(lease, begun, watch):
     pass_steps(lease, 1, 2, 3)
     watch.check()
-    assert begun[-1].step == 4
+    assert begun[-1].steps == [4]
 
 
 def test_after_the_last_step_all_eight_are_checked_on(lease, begun, watch):
     pass_steps(lease, *range(1, 9))
     watch.check()
-    assert (begun[-1].step, begun[-1].only) == (8, True)
+    assert begun[-1].steps == [8]
     say(watch, result(8))
     say(watch, *(result(step) for step in range(1, 9)))
     assert "python3 -m lab save" in page(watch)
@@ -394,7 +394,7 @@ def all_of(check):
 
 
 def test_a_stream_tells_what_a_check_finds():
-    check = stream.Stream(WORKERS / "procedural.py", 1, only=True)
+    check = stream.Stream(WORKERS / "procedural.py", [1])
     try:
         (first, names), *middle, last = all_of(check)
     finally:
@@ -407,14 +407,14 @@ def test_a_stream_tells_what_a_check_finds():
 
 def test_a_stream_that_is_stopped_is_gone(tmp_path):
     (tmp_path / "worker.py").write_text("while True: pass\n")
-    check = stream.Stream(tmp_path / "worker.py", 1)
+    check = stream.Stream(tmp_path / "worker.py", [1])
     assert select.select([check], [], [], 30)[0]
     check.stop()
     assert check.process.returncode is not None
 
 
 def test_a_stream_that_breaks_says_why():
-    check = stream.Stream(WORKERS / "procedural.py", "one")
+    check = stream.Stream(WORKERS / "procedural.py", ["one"])
     try:
         happened = all_of(check)
     finally:

@@ -31,7 +31,7 @@ def main(worker, step, name):
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})  # who started it may block it
     keep_out()
     began = time.monotonic()
-    results, counts = run(worker, int(step), deadline_s=DEADLINE_S)
+    results, counts = run(worker, range(1, int(step) + 1), deadline_s=DEADLINE_S)
     seconds = time.monotonic() - began
     report = Report(name, texts.load())
     verdict = {

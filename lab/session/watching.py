@@ -16,7 +16,7 @@ MOST_HINTS = 3
 
 
 class Watch:
-    """One watch. begin(worker, step, only) starts a check as a checks.stream.Stream does.
+    """One watch. begin(worker, steps) starts a check as a checks.stream.Stream does.
 
     step is what is checked, alone at first (only), then with all before it; results are those of
     the check that is under way or was the last; passed is the list of steps that passed by it for
@@ -44,7 +44,7 @@ class Watch:
             return
         self.step = self.session.step or state.STEPS[-1]
         self.only = self.step > 1
-        self.stream = self.begin(self.folder / WORKER, self.step, self.only)
+        self.stream = self.begin(self.folder / WORKER, self.steps)
 
     def key(self, key):
         """Do what a key asks for; return False if that is to quit."""
@@ -79,7 +79,7 @@ class Watch:
             return
         if self.only and self.first is None:
             self.only, self.results, self.totals = False, [], Counter()
-            self.stream = self.begin(self.folder / WORKER, self.step, False)
+            self.stream = self.begin(self.folder / WORKER, self.steps)
             return
         self.checked_at = self.now()
         try:
@@ -88,6 +88,11 @@ class Watch:
             self.trouble = error
             return
         self.session, self.passed, self.changed = noted.session, noted.new, noted.changed
+
+    @property
+    def steps(self):
+        """The steps that are checked, in their order."""
+        return [self.step] if self.only else list(range(1, self.step + 1))
 
     @property
     def first(self):

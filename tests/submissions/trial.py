@@ -28,8 +28,8 @@ def attempt(name, source, step, folder):
     with tempfile.TemporaryDirectory(dir=folder) as room:
         path = Path(room) / name
         path.write_bytes(source)
-        options = {"only": True, "deadline_s": PATIENCE_S, "on_result": is_no_pass}
-        results, counts = run(path, step, **options)
+        options = {"deadline_s": PATIENCE_S, "on_result": is_no_pass}
+        results, counts = run(path, [step], **options)
         harm = [] if path.read_bytes() == source else ["the file was changed"]
         harm += [f"a file was left: {other}" for other in os.listdir(room) if other != name]
     page = Report("worker.py", texts.load("en")).end(results, 1.0, counts)
