@@ -155,23 +155,23 @@ class Bench:
             saw = f"loading it {courier.loaded}" if error else f"its process {courier.loaded}"
             evidence = self.evidence(["the file can be loaded"], [saw], error)
             evidence.blocks = "all"
-            raise Crashed("0.12", evidence)
+            self.crash(evidence, "0.12")
         self._leaves_nothing("", courier.loaded)
         if all(arg is not CON for arg in args):
             return
         if OPENED not in self.did:
             self.did.insert(0, OPENED)
         if not courier.connect():
+            self._in_time()
             self.unchecked(f"open_queue, on which this rests, {courier.outcome}")
 
     def _look_after(self, name, courier, args):
         """Fail on what no call may do, whatever it returned (0.4, 0.5, 0.12)."""
         outcome = courier.outcome
         if outcome.how == "ended":
-            self._in_time()  # or it is not the worker that took too long
             evidence = self.evidence([f"{name} returns or raises"], [self._crash(courier)])
             evidence.blocks = "step" if outcome.ended.how == "hung" else ""
-            raise Crashed(None, evidence)
+            self.crash(evidence)
         unwritten = outcome.how == "raised" and outcome.error.is_a("builtins.NotImplementedError")
         if outcome.how == "missing" or unwritten:
             saw = str(outcome) if unwritten else "there is none"
@@ -216,7 +216,7 @@ class Bench:
         kin = self.amber.ask(do="family", name=name)
         if kin is None:
             saw = f"its process {self.amber.process.ended or 'gave no answer'}"
-            raise Crashed(None, self.evidence(["the class can be looked at"], [saw]))
+            self.crash(self.evidence(["the class can be looked at"], [saw]))
         return kin
 
     # What must have come of it -------------------------------------------------------------------
@@ -434,8 +434,14 @@ class Bench:
         return Evidence(did, expected, saw, self.schedule, lines=lines)
 
     def fail(self, expected, saw, clause=None, error=None):
-        """Raise Failed; expected and saw are lines."""
+        """Raise Failed; expected and saw are lines. Unchecked if time is up, as with `crash`."""
+        self._in_time()  # or it is not the worker that took too long
         raise Failed(clause, self.evidence(expected, saw, error))
+
+    def crash(self, evidence, clause=None):
+        """Raise Crashed."""
+        self._in_time()
+        raise Crashed(clause, evidence)
 
     def unchecked(self, why):
         """Raise Unchecked."""

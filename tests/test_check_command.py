@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import pytest
 
 from checks import run as runner
-from checks.results import SCHEMA
+from checks.results import PASSED, SCHEMA, UNCHECKED
 
 HOUSE = Path(__file__).resolve().parent.parent
 CHECK = HOUSE / "checks" / "check.py"
@@ -462,6 +462,13 @@ def test_no_check_at_all_is_no_pass(bare):
         timeout=LONG_S,
     )
     assert done.returncode in (1, 2)
+
+
+@pytest.mark.parametrize("source", ["while True: pass\n", REFERENCE.read_text() + HANGS])
+def test_what_the_deadline_has_cut_short_is_unchecked_and_no_crash(submit, source):
+    results, _ = runner.run(submit(source), [1], deadline_s=1.5)  # a hang is one after 3 s
+    assert {one.result for one in results if one.result != PASSED} == {UNCHECKED}
+    assert results[-1].evidence.saw == ["time is up"]
 
 
 def test_the_time_it_takes_for_itself_stays_below_what_is_promised():

@@ -48,7 +48,7 @@ def curves(series, across, up):
         at = place(0, y)[1]
         parts.append(f'<path class="grid" d="M{LEFT} {at:.1f}H{WIDTH - RIGHT}"/>')
         parts.append(_text(LEFT - 10, at + 6, y, "end"))
-    for x in range(last + 1):
+    for x in range(0, last + 1, _step(last)):
         parts.append(_text(place(x, 0)[0], HIGH - FOOT + 26, x, "middle"))
     parts.append(f'<path class="axis" d="M{LEFT} {TOP}V{HIGH - FOOT}H{WIDTH - RIGHT}"/>')
     parts.append(_text((LEFT + WIDTH - RIGHT) / 2, HIGH - 10, across, "middle soft"))
