@@ -14,8 +14,8 @@ from checks.stream import BROKEN, END, FILES, RESULT, Stream
 
 # The last step of the first half, by the last of all, so that both halves take about as long. The
 # other half begins with the last step: that is what a student is at, and waits to hear of.
-FIRST_HALF = {3: 2, 4: 3, 5: 4, 6: 4, 7: 5, 8: 6}
-GRACE_S = 1.0  # how long the second half may take to tell what it had when time was up
+FIRST_HALF = {3: 2, 4: 3, 5: 4, 6: 4, 7: 5, 8: 5}
+GRACE_S = 0.5  # how long the second half may take to tell what it had when time was up
 
 
 def run_halves(worker, step, *, deadline_s, on_start, on_result):

@@ -4,6 +4,7 @@ The one way to a verdict: the command line, the grader and the test of the mutan
 Knows nothing of how results are shown.
 """
 
+import math
 import os
 import sys
 import time
@@ -15,7 +16,6 @@ import pytest
 HERE = Path(__file__).parent
 # What else is installed beside pytest, or asked of it by the environment, is not for the checks.
 ALONE = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "", "PYTEST_PLUGINS": ""}
-DEADLINE_S = 10.0  # nothing is waited for after it; 12 s in all is the promise
 
 
 class Listener:
@@ -52,13 +52,13 @@ class Listener:
             self.session.shouldfail, self.problem = "nobody listens", error
 
 
-def run(worker, steps, *, deadline_s=DEADLINE_S, on_start=None, on_result=None):
+def run(worker, steps, *, deadline_s=math.inf, on_start=None, on_result=None):
     """Check a worker file; return (results, counts).
 
     steps, each 1 to 8, are checked in their order. counts is {"schedules", "kills"}, how many were
     tried. on_start(files) is called with the file name of each check to come, on_result(result)
-    after each; if that returns something true, no other check is run. RuntimeError if pytest itself
-    fails, and whatever on_result raises.
+    after each; if that returns something true, no other check is run. Nothing is waited for once
+    deadline_s seconds are over. RuntimeError if pytest itself fails, and whatever on_result raises.
     """
     listener = Listener(time.monotonic() + deadline_s, on_start, on_result)
     options = [str(file) for number in steps for file in HERE.glob(f"test_{number}_*.py")]
@@ -70,7 +70,7 @@ def run(worker, steps, *, deadline_s=DEADLINE_S, on_start=None, on_result=None):
     options += ["-p", "pytest_timeout", "-p", "no:terminal"]
     options += ["-p", "no:cacheprovider", "-p", "no:faulthandler"]
     options += ["-p", "no:unraisableexception", "-p", "no:threadexception"]  # they cost time
-    options += ["-p", "no:logging", "--assert=plain", "--capture=no", "-o", "addopts="]
+    options += ["-p", "no:logging", "-p", "no:capture", "--assert=plain", "-o", "addopts="]
     with alone():
         code = pytest.main(options, plugins=[listener])
     if listener.problem:

@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import asdict
 from pathlib import Path
 
@@ -32,7 +33,8 @@ class Stream:
     """
 
     def __init__(self, worker, steps, deadline_s=DEADLINE_S):
-        words = [sys.executable, "-B", __file__, worker, deadline_s, *steps]
+        until = time.monotonic() + deadline_s  # the same clock over there
+        words = [sys.executable, "-B", __file__, worker, until, *steps]
         self.process = subprocess.Popen(
             list(map(str, words)),
             stdin=subprocess.DEVNULL,
@@ -87,7 +89,7 @@ class Stream:
         self.process.wait()
 
 
-def main(worker, deadline_s, *steps):
+def main(worker, until, *steps):
     """Check, and write what happens; return the exit status."""
     from checks.run import run
 
@@ -97,7 +99,7 @@ def main(worker, deadline_s, *steps):
     _, counts = run(
         worker,
         [int(step) for step in steps],
-        deadline_s=float(deadline_s),
+        deadline_s=float(until) - time.monotonic(),
         on_start=lambda files: say(FILES, files),
         on_result=lambda result: say(RESULT, asdict(result)),
     )

@@ -9,7 +9,6 @@ import threading
 from queue import SimpleQueue
 
 from lab.inbox import Inbox, Mismatch, must_be_event
-from lab.receiver import Receiver
 
 LIMIT_MS = 60_000  # of one request: it may stand still as long as its courier does
 
@@ -29,6 +28,8 @@ class Delivery:
     def open(self):
         """Open it if it is not open; return the inbox."""
         if self.inbox is None and self.http:
+            from lab.receiver import Receiver  # http.server takes a while, and most do without
+
             self._committed = SimpleQueue()  # (event: set lets the receiver answer, its request)
             self.bell, self._rope = os.pipe()
             self._closing = False
