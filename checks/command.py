@@ -15,7 +15,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from xml.etree import ElementTree
 
-from checks import environment, picture, target, texts
+from checks import environment, target, texts
+from checks.halves import run_halves
 from checks.progress import Progress
 from checks.report import Report
 from checks.results import CRASHED, FAILED, PASSED, SCHEMA, UNCHECKED
@@ -86,6 +87,8 @@ def draw(worker, results, look, began):
     wrong = [result for result in results if result.result in (FAILED, CRASHED)]
     if not wrong or wrong[0].result != FAILED or not wrong[0].evidence.schedule:
         return
+    from checks import picture  # brings the engine with it, which the checks have loaded by now
+
     with suppress(ValueError, RuntimeError):  # no time, or a worker that does not do the same twice
         trace = picture.trace_of(worker, wrong[0], limit_s=1, until=began + DEADLINE_S)
         wrong[0].evidence.lanes = text.lanes(trace, **look)
@@ -118,9 +121,6 @@ def run_and_show(aim, only, report, out, began):
 
     began is when the command did: its time counts from there.
     """
-    from checks.halves import run_halves  # not before pytest is known to be there
-    from checks.run import run
-
     steps = [aim.step] if only else list(range(1, aim.step + 1))
     print(report.head(steps) + "\n", file=out, flush=True)
     shown = Progress(report, steps, out)
@@ -128,6 +128,8 @@ def run_and_show(aim, only, report, out, began):
     listeners = {"deadline_s": left, "on_start": shown.start, "on_result": shown.show}
     try:
         if only:
+            from checks.run import run  # not before pytest is known to be there
+
             return run(aim.worker, steps, **listeners)
         return run_halves(aim.worker, aim.step, **listeners)
     except RuntimeError as error:

@@ -9,7 +9,6 @@ import time
 from collections import Counter
 
 from checks.results import UNCHECKED
-from checks.run import run
 from checks.stream import BROKEN, END, FILES, RESULT, Stream
 
 # The last step of the first half, by the last of all, so that both halves take about as long. The
@@ -23,14 +22,10 @@ def run_halves(worker, step, *, deadline_s, on_start, on_result):
 
     on_result gets the results as they come, whatever their step; what it returns does not matter.
     """
+    until = time.monotonic() + deadline_s
     middle = FIRST_HALF.get(step, 0)
     early, late = range(1, middle + 1), range(step, middle, -1)
-    limits = {"deadline_s": deadline_s}
-    if not early:
-        results, counts = run(worker, late, on_start=on_start, on_result=on_result, **limits)
-        return in_order(results), counts
-    until = time.monotonic() + deadline_s + GRACE_S
-    later = Stream(worker, late, **limits)
+    later = Stream(worker, late, deadline_s) if early else None
     found, counted = [], Counter()
 
     def hear(events):
@@ -49,13 +44,20 @@ def run_halves(worker, step, *, deadline_s, on_start, on_result):
 
     def hear_both(result):
         on_result(result)
-        hear(later.read())
+        if later:
+            hear(later.read())
 
     try:
-        results, counts = run(worker, early, on_start=on_start, on_result=hear_both, **limits)
-        hear(events(later, until))
+        from checks.run import run  # pytest takes its time to load: the other half has begun
+
+        limits = {"deadline_s": until - time.monotonic()}
+        mine = early or late
+        results, counts = run(worker, mine, on_start=on_start, on_result=hear_both, **limits)
+        if later:
+            hear(events(later, until + GRACE_S))
     finally:
-        later.stop()
+        if later:
+            later.stop()
     return in_order(results + found), {name: counts[name] + counted[name] for name in counts}
 
 

@@ -6,6 +6,7 @@ import os
 import pytest
 
 import checks.halves
+import checks.run
 from checks import texts
 from checks.halves import FIRST_HALF, run_halves
 from checks.progress import Progress
@@ -115,7 +116,7 @@ def both(monkeypatch):
                 on_result(one)
             return list(results), {"schedules": 1, "kills": 2}
 
-        monkeypatch.setattr(checks.halves, "run", first_half)
+        monkeypatch.setattr(checks.run, "run", first_half)
         monkeypatch.setattr(checks.halves, "Stream", Later)
         monkeypatch.setattr(Later, "said", said)
         options = {"deadline_s": deadline_s, "on_start": heard.append, "on_result": heard.append}

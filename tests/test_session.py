@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-import checks.halves
+import checks.command
 import checks.run
 from checks import texts
 from checks.results import CRASHED, FAILED, PASSED, UNCHECKED, Evidence, Result
@@ -60,7 +60,7 @@ def outcome(monkeypatch):
             return found, {"schedules": 0, "kills": 0}
 
         monkeypatch.setattr(checks.run, "run", made_up)
-        monkeypatch.setattr(checks.halves, "run_halves", made_up)
+        monkeypatch.setattr(checks.command, "run_halves", made_up)
 
     set_it({})
     return set_it
