@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.show import changes, frames, html, svg, text, words
+from lab.show import changes, frames, html, plot, svg, text, words
 from lab.show.cells import columns_of
 
 TRACES = {path.stem: path for path in sorted(Path(__file__).with_name("traces").glob("*.json"))}
@@ -280,3 +280,27 @@ def test_markup_in_a_trace_stays_text():
     assert "<img" not in page
     assert page.count("</script>") == 2
     assert page.count("</style>") == 1
+
+
+# Plots -------------------------------------------------------------------------------------------
+
+
+def texts_of(picture):
+    """Return the texts of an SVG as (text, x, y)."""
+    found = ET.fromstring(picture).iter("{http://www.w3.org/2000/svg}text")
+    return [(one.text, float(one.get("x")), float(one.get("y"))) for one in found]
+
+
+def test_the_labels_of_curves_keep_the_order_of_their_ends_and_do_not_overlap():
+    series = {"top": [(0, 0), (9, 100)], "low": [(0, 0), (9, 1)], "middle": [(0, 5), (9, 99)]}
+    told = {said: y for said, _, y in texts_of(plot.curves(series, "x", "y")) if ":" in said}
+    high, middle, low = told["top: 100"], told["middle: 99"], told["low: 1"]
+    assert middle - high > 23
+    assert low - middle > 100
+
+
+@pytest.mark.parametrize(("last", "marks"), [(3, "0 1 2 3"), (500, "0 100 200 300 400 500")])
+def test_an_axis_has_a_few_round_marks(last, marks):
+    found = texts_of(plot.curves({"a": [(0, 1), (last, 1)]}, "x", "y"))
+    foot = max(y for said, _, y in found if said.isdigit())
+    assert " ".join(said for said, _, y in found if y == foot) == marks

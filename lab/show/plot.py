@@ -7,7 +7,7 @@ numbers came about.
 from lab.show import cells, svg
 
 WIDTH = 1000  # px
-HIGH, LEFT, RIGHT, TOP, FOOT = 440, 84, 330, 44, 64  # px: of the curves
+HIGH, LEFT, RIGHT, TOP, FOOT = 440, 84, 380, 44, 64  # px: of the curves
 STEPS = (1, 2, 5)
 CELL, SQUARE, NAME, GAP = 40, 32, 300, 16  # px: of the strips
 STYLE = """
@@ -53,18 +53,17 @@ def curves(series, across, up):
     parts.append(f'<path class="axis" d="M{LEFT} {TOP}V{HIGH - FOOT}H{WIDTH - RIGHT}"/>')
     parts.append(_text((LEFT + WIDTH - RIGHT) / 2, HIGH - 10, across, "middle soft"))
     parts.append(_text(LEFT - 10, 22, up, "soft"))
-    taken = []
+    ends = []
     for number, (label, points) in enumerate(series.items()):
         placed = [place(x, y) for x, y in points]
         line = "L".join(f"{x:.1f} {y:.1f}" for x, y in placed)
         parts.append(f'<path class="curve c{number}" d="M{line}"/>')
         parts += [_dot(number, x, y) for x, y in placed]
-        x, y = placed[-1]
-        while any(abs(y - other) < 24 for other in taken):
-            y -= 24
-        taken.append(y)
-        said = f"{label}: {points[-1][1]}"
-        parts.append(_text(x + 18, y + 6, cells.cut(said, 36), "told"))
+        ends.append((*placed[-1], cells.cut(f"{label}: {points[-1][1]}", 32)))
+    free = HIGH
+    for x, y, said in sorted(ends, key=lambda end: -end[1]):  # from below, so that the order stays
+        free = min(y, free - 24)
+        parts.append(_text(x + 18, free + 6, said, "told"))
     return _whole(HIGH, f"{up}, by {across}", parts)
 
 
