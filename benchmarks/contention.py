@@ -57,7 +57,9 @@ def bench(folder, jobs, repeats, couriers):
         f"{jobs} jobs, {repeats} turns. Jobs a second: median, and turn by turn to one courier's "
         "(quartiles); higher is better. Waited: from BEGIN IMMEDIATE to the write lock. Held: from "
         "there to the end of COMMIT. Both in ms: median, 95 of 100, most. Busy: transactions that "
-        "gave up after their second. Over: sends during which the courier held the lock."
+        "gave up after their second. Over: sends during which the courier held the lock. Where "
+        "there are more sends than jobs, a finish met a busy lock: sent, not on record, and sent "
+        "again."
     )
     head = ["couriers", "jobs/s", "to one", "waited", "held", "busy", "sends", "over"]
     section.table(head, rows)
