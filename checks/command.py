@@ -67,8 +67,8 @@ def main(args, out=None):
         raise BadUse(str(error)) from None
     look = {"colour": text.use_colour(out, os.environ), "unicode": text.use_unicode(out)}
     report = Report(aim.shown, words, hints=min(args.hint, MOST_HINTS), **look)
-    with interruptible():
-        results, counts = run_and_show(aim, args.only, report, out, began)
+    with interruptible() as heed:
+        results, counts = run_and_show(aim, args.only, report, out, began, heed)
     draw(aim.worker, results, look, began)
     seconds = time.monotonic() - began
     print("\n" + report.end(results, seconds, counts), file=out, flush=True)
@@ -87,26 +87,38 @@ def draw(worker, results, look, began):
     wrong = [result for result in results if result.result in (FAILED, CRASHED)]
     if not wrong or wrong[0].result != FAILED or not wrong[0].evidence.schedule:
         return
+    until = began + DEADLINE_S
+    if time.monotonic() >= until:
+        return
     from checks import picture  # brings the engine with it, which the checks have loaded by now
 
     with suppress(ValueError, RuntimeError):  # no time, or a worker that does not do the same twice
-        trace = picture.trace_of(worker, wrong[0], limit_s=1, until=began + DEADLINE_S)
+        trace = picture.trace_of(worker, wrong[0], limit_s=1, until=until)
         wrong[0].evidence.lanes = text.lanes(trace, **look)
 
 
 @contextmanager
 def interruptible():
-    """Let a closed terminal and SIGTERM end the checks as Ctrl-C does: pytest heeds only that."""
+    """Let a closed terminal and SIGTERM end the checks as Ctrl-C does: pytest heeds only that.
+
+    Gives a function to be called now and then: what a handler raises can get lost on its way.
+    """
     came = []
 
     def interrupt(number, frame):
         came.append(number)
         raise KeyboardInterrupt
 
-    numbers = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) != signal.SIG_IGN]
+    def heed():
+        if came:
+            raise KeyboardInterrupt
+
+    stops = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    numbers = [n for n in stops if signal.getsignal(n) != signal.SIG_IGN]
     before = {number: signal.signal(number, interrupt) for number in numbers}
     try:
-        yield
+        yield heed
+        heed()
     except KeyboardInterrupt:
         if came:
             sys.exit(128 + came[0])
@@ -116,16 +128,21 @@ def interruptible():
             signal.signal(number, handler)
 
 
-def run_and_show(aim, only, report, out, began):
+def run_and_show(aim, only, report, out, began, heed):
     """Run the checks, and show how far they are; return what checks.run.run does. BadUse.
 
-    began is when the command did: its time counts from there.
+    began is when the command did: its time counts from there. heed is called after each check.
     """
     steps = [aim.step] if only else list(range(1, aim.step + 1))
     print(report.head(steps) + "\n", file=out, flush=True)
     shown = Progress(report, steps, out)
+
+    def show(result):
+        heed()
+        shown.show(result)
+
     left = DEADLINE_S - (time.monotonic() - began)
-    listeners = {"deadline_s": left, "on_start": shown.start, "on_result": shown.show}
+    listeners = {"deadline_s": left, "on_start": shown.start, "on_result": show}
     try:
         if only:
             from checks.run import run  # not before pytest is known to be there
