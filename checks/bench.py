@@ -66,19 +66,17 @@ class Bench:
         self.did = []
         self.visits = []  # Stops of the last call at hooks, clock and send, in order
         self.amber, self.blue = stage.amber, stage.blue
-        self.queue = None
+        self.queue = stage.queue
         self.schedule = None  # what `play` has played, as text
-        self.used_up = False  # the next scene needs a new file and new connections
         self.before = None  # all rows and counters as they were at the last scene or `mark`
         self.schedules = self.kills = 0
 
     # The scene -----------------------------------------------------------------------------------
 
     def scene(self, *rows, redrives=(), empty=False):
-        """Lay out a new queue file with these rows of jobs (see `job`); empty: with no tables."""
-        if empty or self.used_up or not self._again():
+        """Lay out a queue with these rows of jobs alone (see `job`); empty: without tables."""
+        if empty or not self.stage.again(NOTHING):  # which is ten times as cheap
             self.stage.fresh(empty)
-        self.used_up = empty
         self.queue = self.stage.queue
         self.did = [OPENED] if rows else []
         for row in rows:
@@ -88,11 +86,6 @@ class Bench:
         if not empty:
             self.mark()
         return self
-
-    def _again(self):
-        """Empty this check's queue, ten times as cheap as a new one; tell if that could be."""
-        ours = self.queue is not None and self.queue is self.stage.queue
-        return ours and self.amber.ready() and self.blue.ready() and self.stage.again(NOTHING)
 
     def _insert(self, table, row):
         names = ", ".join(row)
@@ -111,9 +104,9 @@ class Bench:
         """Have a courier call a function of the worker; return the Outcome.
 
         plan says what hooks, clock and send give, by point: {"after-claim": {"error": "OSError"}},
-        with a list for one after the other; see Handle.go. look(stop) is called at each of those
-        stops, before it goes on. CON is the courier's connection. Crashed or Failed if the call
-        did what none may do.
+        with a list for one after the other; see lab.answers. look(stop) is called at each of those
+        stops, before it goes on; without it, most are passed. CON is the courier's connection.
+        Crashed or Failed if the call did what none may do.
         """
         courier = by or self.amber
         self._in_time()
@@ -122,11 +115,15 @@ class Bench:
         args = [courier.con if arg is CON else arg for arg in args]
         plan = {point: list(a) if type(a) is list else a for point, a in (plan or {}).items()}
         visits = self.visits = []
-        self.used_up = self.used_up or name not in BORROWERS
-        courier.start_free(name, *args, **options)
+        self.stage.spoilt = self.stage.spoilt or name not in BORROWERS
+        if look:
+            courier.start_free(name, *args, **options)
+        else:
+            courier.start_planned(plan, name, *args, **options)
+            plan = {}  # the courier has it
         while courier.stop:
             stop = courier.stop
-            visits.append(stop)
+            visits += [*courier.visited, stop]
             self._in_time()
             if len(visits) > MOST_VISITS:
                 courier.kill()
@@ -138,6 +135,7 @@ class Bench:
             if type(answer) is list:
                 answer = answer.pop(0) if answer else {}
             courier.go(**answer)
+        visits += courier.visited
         self.visits = visits  # look may have had the other courier make a call
         self._look_after(name, courier, args)
         return courier.outcome
@@ -347,7 +345,7 @@ class Bench:
         courier = by or self.amber
         self._open_first(courier, (CON,))
         self.did.append(f'con.execute("{statement}")')
-        self.used_up = True
+        self.stage.spoilt = True
         courier.ask(do="sql", con=courier.con.key, text=statement)
 
     def hurry(self, by=None):
@@ -358,7 +356,7 @@ class Bench:
         """Have amber's process come to its end as a script does; fail unless it ends (7.10)."""
         self.did.append("# the process has nothing left to do")
         self.amber.ask(do="leave")
-        self.used_up = True
+        self.stage.spoilt = True
         ended = self.amber.process.ended
         if ended is None or (ended.how, ended.detail) != ("exit", 0):
             saw = f"it did not end: its process {ended or 'gave an answer'}"
@@ -373,6 +371,7 @@ class Bench:
         """Play the words of a schedule, see lab.schedule.parse; go on from the last ones."""
         if not self.amber.ready():
             self._open_first(self.amber, ())
+        self.stage.spoilt = True
         missed = schedule.play(self.stage, schedule.parse(text))
         self._in_time()
         self.schedule = self.stage.schedule()
@@ -394,6 +393,7 @@ class Bench:
         except explore.Nondeterministic:
             self._in_time()
             self.unchecked("the worker does not take the same steps twice")
+        self.stage.spoilt = True
         if not contended:
             self.unchecked("the two calls never met: neither had to wait for the other")
 
@@ -407,6 +407,7 @@ class Bench:
             if kill.problem:
                 raise Failed(None, self._race(kill))
         self.kills += kills
+        self.stage.spoilt = True
         if not kills:
             self.unchecked(f"{word} never came to a stop at which to kill it")
 
@@ -429,6 +430,7 @@ class Bench:
 
     def evidence(self, expected, saw, error=None):
         """Return the Evidence of what was done so far."""
+        self.stage.spoilt = True  # nobody knows by what went wrong
         lines = error.lines if error else []
         did = [d if type(d) is str else self._line(*d) for d in self.did[-MOST_LINES:]]
         return Evidence(did, expected, saw, self.schedule, lines=lines)

@@ -31,6 +31,7 @@ LIMITS = {
 }
 HIGH = 200  # file descriptors that are the courier's own lie above what a worker opens
 EXIT_OWN_FAULT, EXIT_NO_CHANNEL = 70, 71
+MOST_PLANNED = 100  # stops of one call that are answered by plan: it might go on for ever
 TAKE_PATH = ("open_queue", "run_file")
 
 
@@ -102,6 +103,9 @@ class Courier:
         self.kept = job["code"]
         self.free = True  # SQL statements are no stops: True, or how many more of them
         self.passed = 0  # statements that were no stops, since the last message
+        self.plan = {}  # the stage's answers to the call under way, see answers.plan
+        self.planned = 0  # stops that it has answered
+        self.visited = []  # of those, the ones that the stage has not been told of
         self.planted = None  # the error that the stage told a callable to raise
         self.connections = connections.Connections(self.at_statement)
         self.fence = audit.Fence(job["worker"], job["kit"])
@@ -113,9 +117,21 @@ class Courier:
         while True:
             message["trespasses"] = self.fence.trespasses
             message["threads"] = _thread._count()  # those that threading does not know, too
-            message["passed"], self.passed = self.passed, 0
+            self.report(message)
             request = self.channel.ask(message)
+            if request.pop("reset", False):
+                self.reset()
             message = {"done": getattr(self, "do_" + request.pop("do"))(**request)}
+
+    def report(self, message):
+        """Add to a message what was passed without a stop since the last one."""
+        message["passed"], self.passed = self.passed, 0
+        message["visited"], self.visited = self.visited, []
+
+    def reset(self):
+        """Close every connection, so that the next one is number 1, and forget what was noted."""
+        self.connections.reset()
+        self.fence.reset()
 
     # The worker ----------------------------------------------------------------------------------
 
@@ -148,8 +164,11 @@ class Courier:
 
     # What the stage asks for ---------------------------------------------------------------------
 
-    def do_call(self, name, args, options, free):
-        """Call the worker's function; return what came of it and what it left behind."""
+    def do_call(self, name, args, options, free, plan=None):
+        """Call the worker's function; return what came of it and what it left behind.
+
+        plan, where given, answers what it asks on its way, see lab.answers.
+        """
         function = self.names.get(name)
         if not callable(function):
             return {"missing": name}
@@ -161,13 +180,14 @@ class Courier:
                 self.fence.allow_queue(options.get("path", given[0]))
         before = [self.encode(value) for value in given]
         self.free, self.planted = free, None
+        self.plan, self.planned = plan or {}, 0
         result = {}
         try:
             result["value"] = self.encode(function(*args, **options))
         except BaseException as error:
             result["error"] = self.describe(error)
         finally:
-            self.free = True
+            self.free, self.plan = True, {}
         pairs = [[b, self.encode(value)] for b, value in zip(before, given, strict=True)]
         # As text, in which 1 is not True.
         changed = [[b, a] for b, a in pairs if b is not a and json.dumps(b) != json.dumps(a)]
@@ -186,12 +206,6 @@ class Courier:
         """Return the dotted names of a class of the worker's and its bases; [] if there is none."""
         kind = self.names.get(name)
         return {"value": wire.encode(describe.family(kind) if isinstance(kind, type) else [])}
-
-    def do_reset(self):
-        """Close every connection; the next one is number 1."""
-        self.connections.reset()
-        self.fence.reset()
-        return {}
 
     def do_descriptors(self):
         """Return how many file descriptors this process has open."""
@@ -221,12 +235,14 @@ class Courier:
     def stop(self, message, event=None):
         """Stop, ask the stage, and do what it answers: return a value, or raise an error.
 
-        event is the dict that a send was given.
+        event is the dict that a send was given. What the stage has answered beforehand is no stop.
         """
-        message["passed"], self.passed = self.passed, 0
-        if self.free is not True:
-            self.free = 0
-        answer = self.channel.ask(message)
+        answer = self.answer_to(message)
+        if answer is None:
+            self.report(message)
+            if self.free is not True:
+                self.free = 0
+            answer = self.channel.ask(message)
         if "post" in answer:  # the send goes out for real, over HTTP, from this process
             answer = self.channel.ask({"stop": "heard", **self.post(answer, event)})
         if "free" in answer:
@@ -238,6 +254,19 @@ class Courier:
             self.planted = self.error(answer["raise"])
             raise self.planted
         return wire.decode(answer.get("value"), self.live)
+
+    def answer_to(self, message):
+        """Return what the plan has for a stop, and note that it was passed; None to stop there."""
+        kind, args = message["stop"], message.get("args")
+        point = args[0] if kind == "hook" and args and type(args[0]) is str else kind
+        planned = self.plan.get(point) or self.plan.get(kind)
+        if not planned or self.planned == MOST_PLANNED:
+            return None
+        answer = planned["turns"].pop(0) if planned["turns"] else planned["rest"]
+        if answer is not None:
+            self.planned += 1
+            self.visited.append(message)
+        return answer
 
     def post(self, answer, event):
         """Send the event as the sender does; return what it said, as a stop's answer would."""

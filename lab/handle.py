@@ -3,12 +3,11 @@
 Knows nothing of what a call ought to do: that is for a check or a story to say.
 """
 
-from lab import calls, locks, wire
+from lab import answers, calls, locks, wire
 from lab.delivery import LIMIT_MS
 from lab.outcome import NONSENSE, Outcome, Stop, heard_of, load_of, outcome_of, show, stop_of
 
 END = "end"
-ANSWERS = {"value", "error", "sub", "change"}
 
 
 class Handle:
@@ -25,7 +24,9 @@ class Handle:
         self.ticket = None  # the ticket that the last claim returned
         self._answer = {}  # what it will hear, while it stands at 'answer' without HTTP
         self.passed = 0  # statements that it passed without a stop, see skip
+        self.visited = []  # Stops that it passed by plan since the last one, see start_planned
         self._free = {}  # {"free": True} while it does not stop at statements
+        self._stale = False  # it has connections of an earlier scene, to be closed before the next
         self._release = None  # what lets the receiver answer, while it stands there with HTTP
 
     # Calls ---------------------------------------------------------------------------------------
@@ -70,10 +71,18 @@ class Handle:
         """Start a call that stops at hooks, the clock and sends, not at statements."""
         return self._begin(name, args, options, free=True)
 
-    def _begin(self, name, args, options, free):
+    def start_planned(self, plan, name, *args, **options):
+        """Start a call whose stops are answered beforehand; return as `start` does.
+
+        plan has the answers by point, see answers.plan. It stops where that leaves it open; what it
+        passes is in `visited`, and in no trace.
+        """
+        return self._begin(name, args, options, free=True, plan=plan)
+
+    def _begin(self, name, args, options, free, plan=None):
         if self.stop:
             raise RuntimeError(f"{self.name} is in the middle of a call, at {self.stop.text}")
-        self.outcome = None
+        self.outcome, self.visited = None, []
         if not self.ready():
             return self._over(self.loaded, called="loading the worker")
         self._called = name
@@ -87,14 +96,21 @@ class Handle:
             "options": {key: wire.encode(option) for key, option in options.items()},
             "free": free,
         }
-        self.process.tell(message)
+        if plan is not None:
+            message["plan"] = answers.plan(plan, self.stage.clock)
+        self._request(message)
         return self._arrive()
+
+    def _request(self, message):
+        """Ask for something new, and before it for an end of what an earlier scene left."""
+        self.process.tell({**message, "reset": True} if self._stale else message)
+        self._stale = False
 
     def ready(self):
         """Fork the process if there is none; tell whether it lives and has loaded the worker."""
         if self.process is None or self.process.ended:
             self.process = self.stage.process()
-            self.con = self.ticket = None
+            self.con, self.ticket, self._stale = None, None, False
             message = self.process.wait(self.stage.patience())
             self.loaded = self._outcome_of_load(message)
         return self.loaded.how == "returned"
@@ -119,14 +135,11 @@ class Handle:
     def go(self, **answer):
         """Go on from the stop; return the next Stop, or the Outcome when the call is over.
 
-        answer is what the hook, clock or send gives: value=..., error="Retryable" (a class of the
-        worker's, or any builtin or sqlite3 error) with sub=True for a subclass of it, change={...}
-        to change the dict that a send was given. Without one, a hook returns None, the clock the
-        stage's time, and a send is delivered: with the Stop 'answer' once the receiver has it. A
-        courier that must wait for another's lock stays where it is.
+        answer is what the hook, clock or send gives, see lab.answers. A send that is delivered
+        comes to the Stop 'answer' once the receiver has it. A courier that must wait for another's
+        lock stays where it is.
         """
-        if answer.keys() - ANSWERS:
-            raise TypeError(f"go() takes {', '.join(sorted(ANSWERS))}")
+        answers.encode(answer)  # or what is wrong with it
         self._must_stand()
         given = answer.get("error", answer.get("value", ""))
         self.stage.log(f"{self.name}={given}" if answer else self.name)
@@ -189,7 +202,7 @@ class Handle:
 
     def _go(self, answer):
         """Go on from the stop, whatever the locks."""
-        left = self.stop
+        left, self.visited = self.stop, []
         if left.kind == "answer":
             return self._hear(left, answer)
         if left.kind == "send" and not answer:
@@ -207,17 +220,7 @@ class Handle:
 
     def _message(self, answer):
         """Return go's answer as the courier takes it, and how a trace shows it."""
-        message, said = dict(self._free), ""
-        if "value" in answer:
-            message["value"] = wire.encode(answer["value"])
-            said = f" = {show(answer['value'])}"
-        if "change" in answer:
-            message["change"] = wire.encode(answer["change"])
-            said += f", changed to {show(answer['change'])}"
-        if "error" in answer:
-            message["raise"] = {"class": answer["error"], "sub": answer.get("sub", False)}
-            said = f" raises {'a subclass of ' if answer.get('sub') else ''}{answer['error']}"
-        return message, said
+        return self._free | answers.encode(answer), answers.say(answer)
 
     def _send(self, left):
         """Deliver the send at which it stands, over HTTP or straight into the inbox."""
@@ -274,6 +277,8 @@ class Handle:
         passed = message.get("passed")
         self.passed = passed if type(passed) is int and passed >= 0 else 0
         try:
+            visited = message.get("visited", ())
+            self.visited = [stop_of(stop, self.stage.clean) for stop in visited]
             if "done" in message:
                 return self._over(outcome_of(message, self.stage.clean), kind, text)
             if message["stop"] == "heard":  # the receiver did not take it, so nothing held it
@@ -327,11 +332,13 @@ class Handle:
         return self.outcome
 
     def reset(self):
-        """Forget the call and close all connections; a courier in mid-call is ended instead."""
+        """Forget the call and all connections; a courier in mid-call is ended.
+
+        The process closes them when it is next asked for something.
+        """
         if self.stop:
             self.dismiss()
-        elif self.process and not self.process.ended:
-            self.ask(do="reset")
+        self._stale = True
         self.con = self.ticket = self.outcome = None
 
     def dismiss(self):
@@ -357,7 +364,7 @@ class Handle:
             raise RuntimeError(f"{self.name} is in the middle of a call, at {self.stop.text}")
         if not self.ready():
             return None
-        self.process.tell(request)
+        self._request(request)
         message = self.process.wait(self.stage.patience())
         try:
             return wire.decode(message["done"].get("value"))

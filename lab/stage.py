@@ -48,6 +48,7 @@ class Stage:
         self._copy = self._room / "code" / self.worker.name
         self._queues = self._inboxes = 0
         self.queue = self.delivery = None
+        self.spoilt = False  # more was done to the queue or a connection than `again` can undo
         self.couriers = {name: Handle(name, self) for name in NAMES}
         self.trace = None
         self.watcher = None  # called with each step as it is recorded
@@ -83,15 +84,16 @@ class Stage:
         self._start_over()
         self._queues += 1
         self.queue = QueueFile(self._room / f"queue-{self._queues}.db", empty)
+        self.spoilt = empty
 
     def again(self, saved):
         """Put the queue back to what its read_all gave, with the connections that are open.
 
-        Return False, with nothing done, where that cannot be: a courier was killed, is in the
-        middle of a call, or left a lock behind.
+        Return False, with nothing done, where that cannot be: the stage is spoilt, a courier was
+        killed, is in the middle of a call, or left a lock behind.
         """
-        couriers = self.couriers.values()
-        if not all(c.process and not c.process.ended and not c.stop for c in couriers):
+        couriers = [courier for courier in self.couriers.values() if courier.process]
+        if self.spoilt or any(courier.stop or courier.process.ended for courier in couriers):
             return False
         try:
             self.queue.restore(saved)
