@@ -56,7 +56,7 @@ class Report:
         if wrong or unchecked:
             first = (wrong or unchecked)[0]
             parts.append(self.failure(first))
-            if not any(r.result == PASSED for r in results if r.step == first.step):
+            if any(unwritten(r) for r in results if r.step == first.step):
                 said = self.words["begin"].format(**self.texts["step"][str(first.step)])
                 parts.append("\n".join(textwrap.wrap(said, self.width)))
             others = [result for result in wrong if result is not first]
@@ -133,3 +133,8 @@ class Report:
 
     def _paint(self, name, text):
         return f"\x1b[{COLOURS[name]}m{text}\x1b[0m" if self.colour else text
+
+
+def unwritten(result):
+    """Tell whether a check found that a function of its step is not there, or not yet written."""
+    return result.result == FAILED and result.evidence.blocks == "step"

@@ -83,6 +83,21 @@ def test_a_wrong_worker_does_not_pass_and_ends_with_status_1(starter):
 
 
 @pytest.mark.parametrize(
+    ("source", "unwritten"),
+    [
+        ("def retry_delay(:", False),
+        ("def retry_delay(*args): return 'no'", False),
+        ("def retry_delay(*args): raise NotImplementedError", True),
+        ("", True),
+    ],
+)
+def test_how_to_begin_is_told_where_the_function_is_not_written(submit, source, unwritten):
+    done = check(1, submit(source + "\n"))
+    assert done.returncode == 1
+    assert ("retry_delay is still to be written" in done.stdout) == unwritten
+
+
+@pytest.mark.parametrize(
     ("words", "says"),
     [
         (["1", "missing.py"], "there is no file missing.py"),
