@@ -336,7 +336,7 @@ class Handle:
 
         The process closes them when it is next asked for something.
         """
-        if self.stop:
+        if self.stop or (self.process and self.process.ended):
             self.dismiss()
         self._stale = True
         self.con = self.ticket = self.outcome = None

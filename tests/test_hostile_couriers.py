@@ -169,7 +169,7 @@ def test_an_attack_is_the_same_in_the_trace(worker, name):
     assert "/dev/shm" not in courier.stage.trace.dumps()
 
 
-@pytest.mark.parametrize("number", range(23))
+@pytest.mark.parametrize("number", range(25))
 def test_a_forged_message_is_never_an_error_of_the_engine(worker, number):
     courier = worker("forged_nonsense")
     outcome = courier.call("claim", number)

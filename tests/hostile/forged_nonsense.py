@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 
+FINE = {"done": {"value": 1, "mutated": [], "connections": []}, "trespasses": [], "threads": 1}
 CON = {"open": 1, "in_transaction": [], "isolation_level": {}}
 LINES = [
     "\x00",
@@ -29,6 +30,8 @@ LINES = [
     '{"done": {"value": ' + '{"list": [' * 400 + "1" + "]}" * 400 + "}}",
     '{"done": {"value": ' + "9" * 5000 + "}}",
     "x" * 3_000_000,
+    json.dumps({**FINE, "visited": 5}),
+    json.dumps({**FINE, "visited": [{"stop": "clock"}]}),
 ]
 
 
