@@ -13,7 +13,7 @@ from checks.stream import BROKEN, END, FILES, RESULT, Stream
 
 # The last step of the first half, by the last of all, so that both halves take about as long. The
 # other half begins with the last step: that is what a student is at, and waits to hear of.
-FIRST_HALF = {3: 2, 4: 3, 5: 4, 6: 4, 7: 5, 8: 5}
+FIRST_HALF = {3: 2, 4: 3, 5: 4, 6: 4, 7: 4, 8: 5}
 GRACE_S = 0.5  # how long the second half may take to tell what it had when time was up
 
 
