@@ -5,7 +5,8 @@ import sqlite3
 
 import pytest
 
-from checks.bench import job, say_row
+from checks.bench import job
+from checks.differences import say_row
 from checks.wrong_types import LATEST
 from lab.courier import LIMITS
 from lab.explore import Pair
