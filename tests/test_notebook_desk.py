@@ -99,8 +99,9 @@ def sees(page, text):
     page.locator(".lease-desk .said", has_text=text).wait_for()
 
 
-def schedule_of(page):
-    return page.locator(".lease-desk .schedule").inner_text().strip()
+def shows_schedule(page, text):
+    """Wait until the desk shows a schedule, which comes by a message of its own."""
+    sync_api.expect(page.locator(".lease-desk .schedule")).to_have_text(text)
 
 
 def test_the_buttons_play_kill_after_send_and_the_desk_finds_one_effect(page):
@@ -118,9 +119,7 @@ def test_the_buttons_play_kill_after_send_and_the_desk_finds_one_effect(page):
     sees(page, "It is 2000 now")
     press(page, "blue-to_end")
     sees(page, "Two requests, one inbox row, one effect: job done, token 2.")
-    assert schedule_of(page) == (
-        "job amber:run_file amber>send amber amber! +1000 blue:run_file blue>end"
-    )
+    shows_schedule(page, "job amber:run_file amber>send amber amber! +1000 blue:run_file blue>end")
     assert page.locator(".lease-desk img").get_attribute("src").startswith("data:image/svg+xml")
 
 
@@ -130,7 +129,7 @@ def test_a_pasted_schedule_is_played(page):
     press(page, "play")
     sees(page, "Played.")
     page.locator(".lease-desk td", has_text="waits for amber's lock").wait_for()
-    assert schedule_of(page) == pasted
+    shows_schedule(page, pasted)
 
 
 def test_everything_on_the_desk_fits_on_a_projector(page):
