@@ -18,7 +18,7 @@ from lab.launcher import Launcher
 from lab.stage import Stage
 
 REFERENCE = Path(__file__).parent.parent / "lab" / "worker.py"
-LIMIT_S = 3.0  # that one step of the worker may take; its own time-out for locks is 1 s
+LIMIT_S = 3.0  # from one stop of a call to the next, or to its end; a lock is waited for 1 s
 STEPS = 8
 
 
