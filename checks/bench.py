@@ -169,7 +169,7 @@ class Bench:
         outcome = courier.outcome
         if outcome.how == "ended":
             evidence = self.evidence([f"{name} returns or raises"], [self._crash(courier)])
-            evidence.blocks = "step" if outcome.ended.how == "hung" else ""
+            evidence.blocks = "step" if outcome.ended.how in ("hung", "endless") else ""
             self.crash(evidence)
         unwritten = outcome.how == "raised" and outcome.error.is_a("builtins.NotImplementedError")
         if outcome.how == "missing" or unwritten:

@@ -8,6 +8,7 @@ from lab.delivery import LIMIT_MS
 from lab.outcome import NONSENSE, Outcome, Stop, heard_of, load_of, outcome_of, show, stop_of
 
 END = "end"
+MOST_STEPS = 500  # of one call; a right one takes some twenty, and one in a loop never ends
 
 
 class Handle:
@@ -23,6 +24,7 @@ class Handle:
         self.con = None  # the connection that the last open_queue returned
         self.ticket = None  # the ticket that the last claim returned
         self._answer = {}  # what it will hear, while it stands at 'answer' without HTTP
+        self._steps = 0  # that the call under way has taken
         self.passed = 0  # statements that it passed without a stop, see skip
         self.visited = []  # Stops that it passed by plan since the last one, see start_planned
         self._free = {}  # {"free": True} while it does not stop at statements
@@ -82,7 +84,7 @@ class Handle:
     def _begin(self, name, args, options, free, plan=None):
         if self.stop:
             raise RuntimeError(f"{self.name} is in the middle of a call, at {self.stop.text}")
-        self.outcome, self.visited = None, []
+        self.outcome, self.visited, self._steps = None, [], 0
         if not self.ready():
             return self._over(self.loaded, called="loading the worker")
         self._called = name
@@ -287,6 +289,9 @@ class Handle:
             stop = stop_of(message, self.stage.clean)
         except NONSENSE:
             return self._over(self._nonsense(), kind, text)
+        self._steps += 1
+        if self._steps > MOST_STEPS:
+            return self._over(Outcome("ended", ended=self.process.end("endless")), kind, text)
         return self._stand(stop, text, kind)
 
     def _stand(self, stop, text, kind="request"):

@@ -27,9 +27,10 @@ EXIT_NO_CHANNEL = 71  # and when its channel is no longer there
 class Ended:
     """How a courier process ended, as far as the stage is concerned.
 
-    how is 'killed' (by the stage), 'exit', 'signal', 'hung', 'stopped', 'silent' (alive, but its
-    channel is closed), 'nonsense', or 'launcher' (who could have told how was killed); detail the
-    exit code or the number of the signal; strays how many processes it left behind.
+    how is 'killed' (by the stage), 'exit', 'signal', 'hung', 'endless' (in a loop), 'stopped',
+    'silent' (alive, but its channel is closed), 'nonsense', or 'launcher' (who could have told how
+    was killed); detail the exit code or the number of the signal; strays how many processes it left
+    behind.
     """
 
     how: str
@@ -48,6 +49,8 @@ class Ended:
                 return f"died of {signal_name(self.detail)}"
             case "hung":
                 return "did not come back: no step and no result before the time limit"
+            case "endless":
+                return "went on without end: more steps than any call needs"
             case "stopped":
                 return f"stopped itself with {signal_name(self.detail)}"
             case "silent":
@@ -214,7 +217,8 @@ class Process:
     def end(self, problem):
         """Find out how it ended, see to it that it has, and close what belongs to it.
 
-        problem is 'killed', 'hung', 'nonsense', or 'closed' where it seems to have ended by itself.
+        problem is 'killed', 'hung', 'endless', 'nonsense', or 'closed' where it seems to have ended
+        by itself.
         """
         answer = {}
         if self._meant:

@@ -191,6 +191,29 @@ def test_a_receiver_never_waits_for_a_courier_that_is_gone(stage):
     assert send(played.amber).text == "answer to request 1"
 
 
+LOOPS = """
+def claim(con, owner, now, lease_ms=1000, fault=None):
+    while True:
+        fault("after-claim")
+
+def retry_delay(*args):
+    return 5
+"""
+
+
+@pytest.mark.parametrize("way", ["call", "finish", "run"])
+def test_a_call_in_a_loop_comes_to_an_end(stage, way):
+    courier = stage(LOOPS).amber
+    if way == "call":
+        outcome = courier.call("claim", None, "amber", 1000, fault=HOOK)
+    else:
+        courier.start("claim", None, "amber", 1000, fault=HOOK)
+        outcome = getattr(courier, way)()
+    assert outcome.ended.how == "endless"
+    assert "without end" in str(outcome)
+    assert courier.call("retry_delay").value == 5
+
+
 def test_the_clock_stands_still_until_it_is_moved(stage):
     played = opened(stage)
     amber = played.amber
