@@ -227,7 +227,11 @@ def test_a_bomb_does_not_go_off(tmp_path, monkeypatch):
         submissions.collect(bomb, plant(tmp_path / "other", "x/"))
 
 
-@pytest.mark.parametrize("data", [b"", b"PK\3\4 broken", bytes(2000), zipped("a.py")[:-30]])
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"PK\3\4 broken", bytes(2000), zipped("a.py")[:-30]],
+    ids=["empty", "broken", "zeros", "cut short"],  # an archive has the time in it, a name must not
+)
 def test_what_is_no_archive_is_said_to_be_none(data, tmp_path):
     path = tmp_path / "class.zip"
     path.write_bytes(data)
